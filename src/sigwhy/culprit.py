@@ -1,0 +1,150 @@
+"""Who is to blame, where no clue says it: the first frame of the dead thread that tells something.
+
+``model/blame.py`` holds the tables: which frames only carry a fault, and whose code a frame is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sigwhy.model.blame import (
+    carries,
+    crashed,
+    file_name,
+    is_installed,
+    owner,
+    package_of,
+    short_path,
+    telling,
+)
+from sigwhy.model.cause import Culprit
+from sigwhy.model.fact import Check, Entered, Op, PythonError, Stack
+from sigwhy.model.typed import imported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sigwhy.model.case import Case
+    from sigwhy.model.cause import Finding
+    from sigwhy.model.fact import Frame
+
+FEW = 6  # frames from the top among which the user's own code is looked for first
+
+
+def culprit(case: Case, verdict: Finding | None) -> Culprit | None:
+    """The culprit that the clues of the verdict name, else what the evidence names by itself."""
+    named = _named(verdict) if verdict else None
+    found = named or _of_evidence(case)
+    entered = case.first(Entered)
+    return _filled(found, entered) if found and entered else found
+
+
+def _named(verdict: Finding) -> Culprit | None:
+    return next((c.culprit for c in verdict.clues if c.weight > 0 and c.culprit), None)
+
+
+def _filled(found: Culprit, entered: Entered) -> Culprit:
+    """The same culprit, with the library and the user's line where the clue left them open."""
+    at_line = (found.file, found.line) if found.file else (entered.file, entered.line)
+    return replace(
+        found,
+        function=found.function or entered.died_function,
+        library=found.library or entered.died_library,
+        argument=found.argument or _call(found, entered),
+        file=at_line[0],
+        line=at_line[1],
+    )
+
+
+def _call(found: Culprit, entered: Entered) -> str | None:
+    """The call as it is written, unless it says no more than the name."""
+    written = entered.written or ""
+    return written if written and not written.endswith(found.name or "") else None
+
+
+def _of_evidence(case: Case) -> Culprit | None:
+    if op := case.first(Op):
+        return Culprit(kind="op", name=op.op, node=op.node)
+    return next(_suspects(case), None)
+
+
+def tells(frame: Frame) -> bool:
+    """Whether a frame could be to blame, and did not just carry what others did."""
+    return not carries(frame)
+
+
+def _suspects(case: Case) -> Iterator[Culprit]:
+    """Whom the evidence names, the likeliest first."""
+    for stack in crashed(case.all(Stack), "native"):
+        if frame := _to_blame([f for f in stack.frames if f.language == "native"]):
+            yield _native(frame)
+    for stack in crashed(case.all(Stack), "python"):
+        if found := _python([f for f in stack.frames if f.language == "python"]):
+            yield found
+    said: list[Check | PythonError] = [*case.all(Check), *case.all(PythonError)]
+    yield from (_said(fact) for fact in said if fact.function or fact.file)
+    for module, _ in reversed(imported(case)):
+        yield Culprit(kind="package", name=module)
+    for stack in crashed(case.all(Stack), "native"):
+        yield from (_native(frame) for frame in stack.frames if frame.function or frame.library)
+
+
+def _said(said: Check | PythonError) -> Culprit:
+    return Culprit(
+        kind="api" if said.function else "file",
+        name=said.function or said.file,
+        function=said.function,
+        file=said.file,
+        line=said.line,
+    )
+
+
+def _to_blame(frames: list[Frame]) -> Frame | None:
+    """The user's own line near the top, else the innermost frame that tells something."""
+    few = list(telling(frames))[:FEW]
+    own = (f for f in few if f.file and f.line and owner(f).whose == "own")
+    return next(own, None) or next((f for f in few if f.function or f.library), None)
+
+
+def _native(frame: Frame) -> Culprit:
+    whose = owner(frame)
+    library = short_path(frame.library) if frame.library else None
+    return Culprit(
+        kind="api" if frame.function else "library",
+        name=frame.function or whose.name or library,
+        function=frame.function,
+        library=library or (whose.name if whose.whose == "package" else None),
+        file=frame.file,
+        line=frame.line,
+    )
+
+
+def _python(frames: list[Frame]) -> Culprit | None:
+    """The user's line, and what of an installed package it called there."""
+    told = list(telling(frames))
+    if not told:
+        return None
+    n = next((n for n, frame in enumerate(told) if not is_installed(frame)), None)
+    if n is None:
+        return _installed(told[0])
+    mine, called = told[n], told[n - 1] if n else None
+    return Culprit(
+        kind="api" if called else "file",
+        name=called.function if called else mine.function or file_name(mine.file or ""),
+        function=called.function if called else mine.function,
+        library=package_of(called.file or "") if called else None,
+        file=mine.file,
+        line=mine.line,
+    )
+
+
+def _installed(frame: Frame) -> Culprit:
+    return Culprit(
+        kind="api",
+        name=frame.function,
+        function=frame.function,
+        library=package_of(frame.file or ""),
+        file=short_path(frame.file) if frame.file else None,
+        line=frame.line,
+    )

@@ -1,0 +1,1 @@
+"""From a report to a document: one file for each form."""

@@ -1,0 +1,88 @@
+"""Keeps lines of the user's own sources: those that stand on the stack, and those that take risks.
+
+The lines are read when the process has been let go. Files that were installed are not read, nor
+files that are large, no regular files, or changed since the program was started.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from sigwhy.autopsy.redact import redacted
+from sigwhy.autopsy.risks import risks
+from sigwhy.model.blame import PYTHON_OWN, is_installed
+from sigwhy.model.fact import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sigwhy.model.incident import PythonFrame, Thread
+
+MOST_BYTES = 1 << 20
+MOST_FILES = 12
+MOST_LINES = 400
+LONGEST = 400
+AROUND = 2
+
+
+def sources(
+    threads: Iterable[Thread], *, root: str, script: str | None = None
+) -> dict[str, dict[int, str]]:
+    """Lines by path and number; ``root`` is where the process saw its files (``/proc/PID/root``).
+
+    ``script`` is what was started: at the very end of a program no line of it is on a stack.
+    """
+    found: dict[str, dict[int, str]] = {}
+    wanted = _wanted(threads)
+    if script:
+        wanted.setdefault(script, set())
+    for file, lines in wanted.items():
+        if len(found) >= MOST_FILES:
+            break
+        if text := _text(file, root):
+            found[file] = dict(_kept(text.splitlines(), lines))
+    return found
+
+
+def _wanted(threads: Iterable[Thread]) -> dict[str, set[int]]:
+    """The lines on stacks by file, those of the crashed thread first."""
+    wanted: dict[str, set[int]] = {}
+    for thread in sorted(threads, key=lambda t: not t.crashed):
+        for frame in thread.python:
+            if frame.line and _is_own(frame):
+                wanted.setdefault(frame.file, set()).add(frame.line)
+    return wanted
+
+
+def _is_own(frame: PythonFrame) -> bool:
+    seen = Frame(function=frame.function, file=frame.file, language="python")
+    absolute = frame.file.startswith("/")
+    return absolute and not is_installed(seen) and not PYTHON_OWN.search(frame.file)
+
+
+def _text(file: str, root: str) -> str:
+    for path in (root + file, file):
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except (OSError, ValueError):
+            continue
+        try:
+            found = os.fstat(handle)
+            if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES:
+                return os.read(handle, MOST_BYTES).decode("utf-8", "replace")
+        except OSError:
+            continue
+        finally:
+            os.close(handle)
+    return ""
+
+
+def _kept(lines: list[str], wanted: set[int]) -> Iterator[tuple[int, str]]:
+    near = {n for line in wanted for n in range(line - AROUND, line + AROUND + 1)}
+    left = MOST_LINES
+    for n, line in enumerate(lines, 1):
+        if left and (n in near or risks(line)):
+            left -= 1
+            yield n, redacted(line[:LONGEST])
