@@ -28,6 +28,9 @@ docs: $(VENV)/tools      ## write the generated pages anew
 fuzz: $(VENV)/tools      ## 200,000 mutated crash texts, none of which may raise
 	@$(BIN)/python tools/fuzz.py --texts 200000
 
+laws: $(VENV)/tools      ## the laws of all tests, with many more examples, others each time
+	@SIGWHY_LAWS=deep $(BIN)/pytest -q -n auto --timeout 1200 $$(grep -rl "hypothesis import" tests --include='test_*.py')
+
 bench: $(VENV)/tools     ## how fast, as ratios measured side by side
 	@$(BIN)/python bench/explain.py; $(BIN)/python bench/run.py
 
@@ -58,4 +61,4 @@ $(VENV)/tools: $(VENV)/product
 	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-.PHONY: help demo test format docs fuzz bench calibration matrix pins clean
+.PHONY: help demo test format docs fuzz laws bench calibration matrix pins clean

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigwhy.autopsy.memory import PAGE, Memory, UnreadableError
 from sigwhy.autopsy.python_objects import buffers, function_named
+from sigwhy.machine.memory import PAGE, Memory, UnreadableError
 from sigwhy.model.incident import PythonFrame
 
 AT, TYPE, NAME, NUMBERS, KIND, DATA = (0x10000 + n * 0x200 for n in range(6))

@@ -45,7 +45,8 @@ def watched(folder, *command, **how):
 
 
 def incidents(folder):
-    return [record(path) for path in sorted(Path(folder).glob("*.sigwhy"))]
+    """The records under final names; what is still being written has a name with a dot before it."""
+    return [record(path) for path in sorted(Path(folder).glob("[!.]*.sigwhy"))]
 
 
 def record(path):

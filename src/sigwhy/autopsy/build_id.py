@@ -11,12 +11,12 @@ import stat
 import struct
 from typing import TYPE_CHECKING
 
-from sigwhy.autopsy.memory import UnreadableError
+from sigwhy.machine.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sigwhy.autopsy.memory import Memory
+    from sigwhy.machine.memory import Memory
 
 MAGIC = b"\x7fELF"
 LOAD, NOTE, BUILD_ID = 1, 4, 3

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sigwhy.autopsy import build_id
-from sigwhy.autopsy.memory import PAGE, Memory
+from sigwhy.machine.memory import PAGE, Memory
 from sigwhy.model.error import UsageError
 from sigwhy.model.incident import Mapping
 

@@ -1,4 +1,4 @@
-"""The file ``*.sigwhy``: a zip of ``incident.json`` and, where memory was kept, ``core``.
+"""The file ``*.sigwhy``: a zip of ``incident.json`` and, where memory was kept, ``core`` and ``inputs/*.npy``.
 
 Whoever sends one may be hostile: sizes are bounded before anything is unpacked, members are found by
 their exact names and never extracted by them, and JSON that does not fit is refused in one line.
@@ -31,7 +31,9 @@ ASK_FOR_OURS = "pass a file that sigwhy run wrote"
 RECORD, CORE = "incident.json", "core"
 MOST_RECORD_BYTES = 8 << 20  # one of a TensorFlow process has 0.2 MiB
 MOST_CORE_BYTES = 256 << 20
-MOST_MEMBERS = 16
+MOST_MEMBERS = 80
+INPUTS = "inputs/"
+MOST_INPUT_BYTES = 256 << 20  # all of them together
 MOST_LIST_BYTES = 1 << 16  # of the zip's own list of members
 TAIL_BYTES = (1 << 16) + 22
 END_MARK = b"PK\5\6"
@@ -41,6 +43,7 @@ DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError),
     *(struct.error, OverflowError, OSError, KeyError),
 )
+OF_INPUT = re.compile(r"[0-9]{1,3}\.npy")
 ENCRYPTED, LINK = 1, 0o120000
 OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
@@ -57,11 +60,37 @@ def write(path: Path, incident: Incident, core: Path | None = None) -> None:
                 packed.writestr(RECORD, msgspec.json.encode(whole(incident)))
                 if core and core.exists():
                     packed.write(core, CORE)
+                for one in sorted(inputs_beside(core).glob("*.npy")) if core else ():
+                    packed.write(one, INPUTS + one.name)
             out.flush()
             os.fsync(out.fileno())
         Path(beside).replace(path)
     finally:
         Path(beside).unlink(missing_ok=True)
+
+
+def inputs_beside(core: Path) -> Path:
+    """The folder beside a core in which whole inputs of operations wait to be packed."""
+    return core.with_name(f"{core.name}.inputs")
+
+
+def inputs_of(path: Path) -> dict[str, bytes]:
+    """The whole inputs that an Incident holds, as ``.npy``, by the name that arguments give them."""
+    found, left = dict[str, bytes](), MOST_INPUT_BYTES
+    with _opened(path) as packed:
+        for member in packed.infolist():
+            name = member.filename.removeprefix(INPUTS)
+            if member.filename == name or not OF_INPUT.fullmatch(name):
+                continue
+            with packed.open(member) as stream:
+                data = stream.read(left + 1)
+            left -= len(data)
+            if left < 0:
+                raise UsageError(
+                    f"{path} holds inputs of more than {MOST_INPUT_BYTES >> 20} MiB; {ASK_FOR_OURS}"
+                )
+            found[name] = data
+    return found
 
 
 def read(path: Path) -> Incident:
@@ -109,7 +138,7 @@ def _refuse_long_list(path: Path) -> None:
             _, _, _, _, count, size, _, _ = END.unpack_from(tail, at)
             if size > MOST_LIST_BYTES:
                 raise UsageError(
-                    f"{path} holds {count} members, an Incident has two; {ASK_FOR_OURS}"
+                    f"{path} holds {count} members, an Incident has fewer; {ASK_FOR_OURS}"
                 )
 
 
@@ -119,7 +148,7 @@ def _refuse_odd_members(packed: zipfile.ZipFile, path: Path) -> None:
     names = [member.filename for member in members]
     if len(members) > MOST_MEMBERS:
         raise UsageError(
-            f"{path} holds {len(members)} members, an Incident has two; {ASK_FOR_OURS}"
+            f"{path} holds {len(members)} members, an Incident has fewer; {ASK_FOR_OURS}"
         )
     for member in members:
         if member.flag_bits & ENCRYPTED:

@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 from sigwhy.autopsy.core import Core
-from sigwhy.autopsy.memory import UnreadableError
+from sigwhy.machine.memory import UnreadableError
 
 SMALL_BYTES = 64 << 20
 NOTE_HEADER = 12

@@ -13,13 +13,13 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sigwhy.autopsy.memory import HIGHEST, LOWEST, PAGE, UnreadableError
 from sigwhy.machine.demangle import demangled
+from sigwhy.machine.memory import HIGHEST, LOWEST, PAGE, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sigwhy.autopsy.memory import Memory
+    from sigwhy.machine.memory import Memory
 
 BELOW, ABOVE = 32 << 10, 96 << 10  # bytes of the stack, from its pointer
 MOST_PAGES = 600

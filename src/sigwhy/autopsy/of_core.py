@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from sigwhy.autopsy import native_frames, python_frames, wheels
 from sigwhy.autopsy.apart import Apart
 from sigwhy.autopsy.core import Core
-from sigwhy.autopsy.memory import UnreadableError
 from sigwhy.autopsy.redact import redacted_command
+from sigwhy.machine.memory import UnreadableError
 from sigwhy.machine.signals import LINUX, code_named
 from sigwhy.model.blame import file_name
 from sigwhy.model.incident import Incident, Module, NativeFrame, Signal, Thread
+from sigwhy.operations import operations
+from sigwhy.operations.scene import Scene
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +61,7 @@ def _incident(path: Path, core: Core) -> Incident:
         for tid in tids
     ]
     signal = _signal(contents)
+    found = operations(Scene(memory=core, threads=threads, pid=contents.pid, signal=signal))
     notes = []
     if signal is None:
         notes.append(
@@ -66,7 +69,7 @@ def _incident(path: Path, core: Core) -> Incident:
         )
     incident = Incident(
         way="core",
-        blind=[*looked.blind, *_blind(core, libraries)],
+        blind=[*looked.blind, *_blind(core, libraries), *found.notes],
         command=_command(contents),
         pid=contents.pid,
         tid=crashed,
@@ -77,6 +80,7 @@ def _incident(path: Path, core: Core) -> Incident:
         code=_code(core, contents.registers[crashed]) if crashed is not None else b"",
         python_version=looked.python.version,
         modules=libraries.modules,
+        operations=list(found.operations),
         notes=notes,
     )
     return wheels.known(incident)

@@ -11,13 +11,13 @@ import re
 import struct
 from typing import TYPE_CHECKING
 
-from sigwhy.autopsy.memory import UnreadableError
+from sigwhy.machine.memory import UnreadableError
 from sigwhy.model.incident import Buffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sigwhy.autopsy.memory import Memory
+    from sigwhy.machine.memory import Memory
     from sigwhy.model.incident import PythonFrame
 
 VALUE = re.compile(r"^<(?P<type>[\w.]{1,80}) at (?P<at>0x[0-9a-f]{1,16})>$")

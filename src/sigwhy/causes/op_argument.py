@@ -42,8 +42,8 @@ from sigwhy.model.fact import (
     Stack,
     Wrote,
 )
-from sigwhy.model.operation import in_kernel, operation
-from sigwhy.model.operation import place as place_of
+from sigwhy.model.named_op import in_kernel, operation
+from sigwhy.model.named_op import place as place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,10 @@ the same thing yield the same type, so a cause never needs to know which format 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from sigwhy.model.operation import State
 
 Access = Literal["read", "write", "execute", "unknown"]
 Language = Literal["python", "native"]
@@ -168,13 +171,62 @@ class Check(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op(Fact):
-    """An operation of a framework that was running or was refused."""
+    """An operation of a framework that was running or was refused.
+
+    ``from_memory`` says that it was found in the memory of the process, not in a text; ``is_hint`` that
+    it may be the last one instead of the one. ``index`` and ``subgraph`` place it in a model.
+    """
 
     framework: str
     op: str
     node: str | None = None
     device: str | None = None
     kernel: str | None = None
+    from_memory: bool = False
+    is_hint: bool = False
+    state: State = "running"
+    inner: str | None = None
+    phase: str | None = None
+    call: str | None = None
+    delegate: str | None = None
+    model: str | None = None
+    index: int | None = None
+    subgraph: int | None = None
+    library: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guilty(Fact):
+    """An argument of an operation that explains the death, and by which rule.
+
+    ``rule`` tells why: divisor, rank, index, freed, protected, empty, dtype, scale, missing, huge ...
+    ``argument`` is what the operation calls it, ``value`` what stood there, ``says`` the sentence,
+    ``wanted`` what would have been right. ``variable`` is the Python name that holds it.
+    """
+
+    framework: str
+    op: str
+    rule: str
+    argument: str
+    says: str
+    value: str | None = None
+    wanted: str | None = None
+    variable: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBug(Fact):
+    """A row of the table of upstream bugs that fits this death."""
+
+    id: str
+    cause: str
+    op: str
+    says: str
+    argument: str | None = None
+    value: str | None = None
+    link: str | None = None
+    fixed_in: str | None = None
+    workaround: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,15 +12,13 @@ from typing import Literal
 
 import msgspec
 
+from sigwhy.model.operation import Operation, Part
+
 SCHEMA = 1
 # A loop that so many looks found within so few bytes of code, with the same stack, turns on the spot.
 LOOP_BYTES, LOOP_STACKS, FEW_LOOKS, MANY_LOOKS = 4096, 2, 4, 20
 
 Way = Literal["trace", "handler", "memory", "attach", "core", "status"]
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The base of all parts: frozen, named fields, and nothing is written that was not seen."""
 
 
 class Mapping(msgspec.Struct, frozen=True, array_like=True):
@@ -240,6 +238,7 @@ class Incident(Part, frozen=True):
     sizes: dict[str, int] = {}  # bytes that mapped files and /dev/shm have or had left
     built_for: dict[str, str] = {}  # the user's own libraries, and the Python they were built for
     buffers: list[Buffer] = []
+    operations: list[Operation] = []  # of frameworks, the most certain and innermost first
     sources: dict[str, dict[int, str]] = {}  # lines of the user's own files, by path and number
     kernel: list[str] = []  # lines of the kernel's log that speak of it
     stderr: str = ""  # the tail of standard error

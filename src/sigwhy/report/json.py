@@ -14,8 +14,9 @@ import msgspec
 from sigwhy.autopsy.merged import merged
 from sigwhy.autopsy.wheels import by_library
 from sigwhy.model import cause as model  # noqa: TC001 -- msgspec reads annotations at run time
-from sigwhy.model.fact import Death, Exit, Fault, Op, Stack
+from sigwhy.model.fact import Death, Exit, Fault, Guilty, Op, Stack
 from sigwhy.model.signature import signature
+from sigwhy.report.json_operation import Operation, of_memory, of_text
 from sigwhy.report.story import tell
 from sigwhy.report.threads import evidence_name, is_guilty
 
@@ -115,17 +116,6 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     frames: list[Frame] | None = None
 
 
-class Operation(msgspec.Struct, frozen=True, kw_only=True):
-    """The operation of a framework that was running."""
-
-    op: str | None = None
-    node: str | None = None
-    device: str | None = None
-    kernel: str | None = None
-    inputs: list[dict[str, Any]] | None = None
-    attributes: dict[str, Any] | None = None
-
-
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """Memory at one moment: of the process, of its tree, of its control group."""
 
@@ -193,7 +183,7 @@ def schema() -> dict[str, Any]:
 
 def document(report: Report) -> Document:
     """The report as the contract has it."""
-    case, story = report.case, tell(report)
+    story = tell(report)
     return Document(
         headline=story.headline,
         verdict=_verdict(report, story.headline) if report.verdict else None,
@@ -201,7 +191,7 @@ def document(report: Report) -> Document:
         mechanism=_mechanism(report),
         death=_ending(report),
         stacks=_stacks(report),
-        op=_operation(case.first(Op)),
+        op=_operation(report),
         memory=_memory(report),
         environment=_environment(report),
         signature=signature(report),
@@ -435,12 +425,13 @@ def _texts(rows: dict[str, str]) -> dict[str, str]:
     return {_text(name) or "": _text(value) or "" for name, value in rows.items()}
 
 
-def _operation(op: Op | None) -> Operation | None:
-    if op is None:
-        return None
-    return Operation(
-        op=_text(op.op), node=_text(op.node), device=_text(op.device), kernel=_text(op.kernel)
-    )
+def _operation(report: Report) -> Operation | None:
+    """The operation as memory showed it, else as a text named it."""
+    case = report.case
+    if kept := next((o for incident in report.incidents for o in incident.operations), None):
+        return of_memory(kept, frozenset(g.argument for g in case.all(Guilty) if g.op == kept.op))
+    op = case.first(Op)
+    return of_text(op) if op else None
 
 
 def _text(words: str | None) -> str | None:

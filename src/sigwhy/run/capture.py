@@ -16,10 +16,13 @@ import msgspec
 
 from sigwhy.autopsy import last_words, python_frames, python_objects
 from sigwhy.autopsy.apart import Apart
-from sigwhy.autopsy.memory import UnreadableError
+from sigwhy.autopsy.incident_file import inputs_beside
 from sigwhy.machine import waiting
+from sigwhy.machine.memory import UnreadableError
 from sigwhy.machine.signals import LINUX, code_named
 from sigwhy.model.incident import Incident, Signal, Thread, Wait
+from sigwhy.operations import operations
+from sigwhy.operations.scene import Scene
 from sigwhy.run import backing, proc, ptrace, small_core
 from sigwhy.run.held_memory import HeldMemory
 from sigwhy.run.surroundings import surroundings
@@ -82,7 +85,11 @@ def look(
         threads[0] = _with_names(threads[0], memory)
         arrays = list(python_objects.buffers(threads[0].python, memory))
         spoken = _spoken(memory, named[tid]["rsp"]) if info and tid in named else {}
+        said = signal_of(info) if info else None
+        scene = Scene(memory=memory, threads=threads, pid=pid, signal=said)
+        found = operations(scene)
         if core and memory.is_readable and registers:
+            scene.keeper.write(inputs_beside(core))
             kept = small_core.Kept(
                 pid=pid,
                 tid=tid,
@@ -96,7 +103,6 @@ def look(
         else:
             core = None
         mappings = memory.mappings
-    said = signal_of(info) if info else None
     incident = msgspec.structs.replace(
         around.incident,
         pid=pid,
@@ -107,9 +113,10 @@ def look(
         threads=threads,
         mappings=mappings,
         buffers=arrays,
+        operations=list(found.operations),
         code=code,
         python_version=interpreter.version,
-        blind=blind,
+        blind=[*blind, *found.notes],
     )
     return Look(
         incident=incident, core=core, script=script(pid), held_seconds=time.monotonic() - began

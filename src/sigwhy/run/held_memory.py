@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from sigwhy.autopsy.memory import PAGE, Memory, mappings_of
+from sigwhy.machine.memory import PAGE, Memory, mappings_of
 from sigwhy.run import proc
 
 if TYPE_CHECKING:

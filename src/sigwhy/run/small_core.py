@@ -13,7 +13,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sigwhy.autopsy.memory import PAGE, Memory, UnreadableError
+from sigwhy.machine.memory import PAGE, Memory, UnreadableError
 from sigwhy.run import proc
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sigwhy.run import proc
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sigwhy.autopsy.memory import Memory
+    from sigwhy.machine.memory import Memory
 
 MOST_FILES = 300
 MOST_MODULES = 2000

@@ -1,0 +1,45 @@
+"""What a search looks at: memory, threads with registers and Python frames, and its limits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sigwhy.operations.classes import Classes
+from sigwhy.operations.keeper import Keeper
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sigwhy.machine.memory import Memory
+    from sigwhy.model.incident import Signal, Thread
+
+SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A process that stands still, or its core. The crashed thread is the first one."""
+
+    memory: Memory
+    threads: Sequence[Thread]
+    pid: int | None = None
+    signal: Signal | None = None
+    keeper: Keeper = field(default_factory=Keeper)
+    until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
+    classes: Classes = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", Classes(self.memory))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time for looking is over."""
+        return time.monotonic() > self.until
+
+    @property
+    def crashed(self) -> Thread | None:
+        """The thread that died, where one did."""
+        first = next(iter(self.threads), None)
+        return first if first and (first.crashed or self.signal is None) else None
