@@ -12,7 +12,7 @@ help:                    ## this list
 demo: $(VENV)/product    ## make a real process die, say why, write an HTML report
 	@$(BIN)/sigwhy demo
 
-test: $(VENV)/tools      ## every gate and every test
+test: $(VENV)/tools $(VENV)/tensorflow/ready $(VENV)/arrays/ready  ## every gate and every test
 	@$(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
@@ -59,6 +59,13 @@ $(VENV)/product: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/tools: $(VENV)/product
 	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# What the live tests crash: frameworks in environments of their own, as a user has them.
+$(VENV)/%/ready: tools/%.txt | $(BIN)/python
+	@echo "setting up $(VENV)/$* (once, about two minutes)"
+	@$(PYTHON) -m venv $(VENV)/$*
+	@$(VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install --requirement tools/$*.txt
 	@touch $@
 
 .PHONY: help demo test format docs fuzz laws bench calibration matrix pins clean
