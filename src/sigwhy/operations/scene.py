@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sigwhy.operations.classes import Classes
 from sigwhy.operations.keeper import Keeper
+from sigwhy.operations.variables import Variables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +30,11 @@ class Scene:
     keeper: Keeper = field(default_factory=Keeper)
     until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
     classes: Classes = field(init=False)
+    variables: Variables = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", Classes(self.memory))
+        object.__setattr__(self, "variables", Variables(self.memory, self.threads))
 
     @property
     def is_late(self) -> bool:

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sigwhy.autopsy import last_words, python_frames, python_objects
+from sigwhy.autopsy import last_words, python_frames
 from sigwhy.autopsy.apart import Apart
 from sigwhy.autopsy.incident_file import inputs_beside
 from sigwhy.machine import waiting
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.machine.signals import LINUX, code_named
 from sigwhy.model.incident import Incident, Signal, Thread, Wait
-from sigwhy.operations import operations
+from sigwhy.operations import arrays, operations
+from sigwhy.operations.python_objects import function_named
 from sigwhy.operations.scene import Scene
 from sigwhy.run import backing, proc, ptrace, small_core
 from sigwhy.run.held_memory import HeldMemory
@@ -83,7 +84,7 @@ def look(
         interpreter = python_frames.interpreter(plain or [])
         threads = [_thread(memory, pid, t, blamed, named.get(t, {}), interpreter) for t in tids]
         threads[0] = _with_names(threads[0], memory)
-        arrays = list(python_objects.buffers(threads[0].python, memory))
+        buffers = list(arrays.buffers(threads[0].python, memory))
         spoken = _spoken(memory, named[tid]["rsp"]) if info and tid in named else {}
         said = signal_of(info) if info else None
         scene = Scene(memory=memory, threads=threads, pid=pid, signal=said)
@@ -112,7 +113,7 @@ def look(
         sizes=backing.sizes(pid, mappings, said),
         threads=threads,
         mappings=mappings,
-        buffers=arrays,
+        buffers=buffers,
         operations=list(found.operations),
         code=code,
         python_version=interpreter.version,
@@ -226,9 +227,7 @@ def _with_names(thread: Thread, memory: HeldMemory) -> Thread:
         msgspec.structs.replace(
             frame,
             locals={
-                name: f"<built-in {known}>"
-                if (known := python_objects.function_named(value, memory))
-                else value
+                name: f"<built-in {known}>" if (known := function_named(value, memory)) else value
                 for name, value in frame.locals.items()
             },
         )

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigwhy.autopsy.python_objects import buffers, function_named
 from sigwhy.machine.memory import PAGE, Memory, UnreadableError
 from sigwhy.model.incident import PythonFrame
+from sigwhy.operations.arrays import buffers
+from sigwhy.operations.python_objects import function_named
 
 AT, TYPE, NAME, NUMBERS, KIND, DATA = (0x10000 + n * 0x200 for n in range(6))
+METATYPE = 0x11000
 
 
 class Made(Memory):
@@ -34,8 +36,9 @@ def array(  # noqa: PLR0913 -- each names one field of the object
         struct.pack_into(form, whole, at - 0x10000, *values)
 
     put(
-        AT + 8,
-        "<QQi4xQQQQ",
+        AT,
+        "<QQQi4xQQQQ",
+        1,
         TYPE,
         DATA,
         len(shape) if rank is None else rank,
@@ -44,7 +47,9 @@ def array(  # noqa: PLR0913 -- each names one field of the object
         0,
         KIND,
     )
-    put(TYPE + 24, "<Q", NAME)
+    put(TYPE + 8, "<QQQ", METATYPE, 0, NAME)
+    put(METATYPE + 8, "<QQQ", METATYPE, 0, METATYPE + 0x100)
+    put(METATYPE + 0x100, "5s", b"type")
     put(NAME, f"{len(name) + 1}s", name)
     put(NUMBERS, f"<{len(shape)}q", *shape)
     put(NUMBERS + 0x100, f"<{len(strides)}q", *strides)

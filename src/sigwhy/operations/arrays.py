@@ -1,18 +1,18 @@
-"""Python objects by their address: the name of a built-in function, the memory of a NumPy array.
+"""NumPy arrays by their address: shape, type of the elements, and the memory that they reach.
 
-pystack gives values as ``<numpy.ndarray at 0x7f…>``. What stands there is read from the memory of
-the process, and believed only where it fits together: the type's own name, sizes, shape and strides.
+What stands there is believed only where it fits together: the type's own name, sizes, shape and
+strides.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import struct
 from typing import TYPE_CHECKING
 
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.model.incident import Buffer
+from sigwhy.operations.python_objects import PythonObjects, address_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from sigwhy.machine.memory import Memory
     from sigwhy.model.incident import PythonFrame
 
-VALUE = re.compile(r"^<(?P<type>[\w.]{1,80}) at (?P<at>0x[0-9a-f]{1,16})>$")
-FUNCTION, ARRAY = "builtin_function_or_method", "numpy.ndarray"
-TYPE, TYPE_NAME, FUNCTION_DEFINITION = 8, 24, 16
+ARRAY = "numpy.ndarray"
 DATA, RANK, DIMENSIONS, STRIDES, DESCRIPTION = 16, 24, 32, 40, 56
 KIND, SIZE_BEFORE_2, SIZE_SINCE_2 = 24, 32, 40  # of an array's description; NumPy 2 moved the size
 KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "O": "object", "S": "bytes", "U": "str", "V": "void", "M": "datetime", "m": "timedelta"}  # fmt: skip
@@ -32,27 +30,12 @@ MOST_ITEM_BYTES = 1 << 20
 MOST_BUFFERS = 64
 
 
-def function_named(value: str, memory: Memory) -> str | None:
-    """The name of the built-in function that a value is."""
-    found = VALUE.match(value)
-    if not found or found["type"] != FUNCTION:
-        return None
-    try:
-        name = memory.text(
-            memory.word(memory.word(int(found["at"], 16) + FUNCTION_DEFINITION)), 128
-        )
-    except UnreadableError:
-        return None
-    return name if name.isidentifier() else None
-
-
 def buffers(frames: Iterable[PythonFrame], memory: Memory) -> Iterator[Buffer]:
     """The arrays that the names of these frames hold, each once."""
     seen: set[int] = set()
     for frame in frames:
         for name, value in frame.locals.items():
-            found = VALUE.match(value)
-            at = int(found["at"], 16) if found and found["type"] == ARRAY else 0
+            at = address_of(value, ARRAY)
             if at and at not in seen and len(seen) < MOST_BUFFERS:
                 seen.add(at)
                 if array := _array(name, at, memory):
@@ -61,9 +44,8 @@ def buffers(frames: Iterable[PythonFrame], memory: Memory) -> Iterator[Buffer]:
 
 def _array(name: str, at: int, memory: Memory) -> Buffer | None:
     try:
-        type_name = memory.text(memory.word(memory.word(at + TYPE) + TYPE_NAME), 64)
         rank = struct.unpack("<i", memory.read(at + RANK, 4))[0]
-        if type_name != ARRAY or not 0 <= rank <= MOST_DIMENSIONS:
+        if PythonObjects(memory).type_of(at) != ARRAY or not 0 <= rank <= MOST_DIMENSIONS:
             return None
         shape = _numbers(memory, memory.word(at + DIMENSIONS), rank)
         strides = _numbers(memory, memory.word(at + STRIDES), rank)
