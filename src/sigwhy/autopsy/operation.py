@@ -86,7 +86,7 @@ def _arguments(operation: Operation) -> Iterator[str]:
         ("attribute ", operation.attributes),
         ("output ", operation.outputs),
     ):
-        for argument in arguments:
+        for argument in (a for a in arguments if not a.name.startswith("_")):
             yield f"{label}{described(argument)}"
     for lack in operation.missing:
         yield f"not found: {lack}"

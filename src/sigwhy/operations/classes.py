@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sigwhy.machine.demangle import demangled
 from sigwhy.machine.memory import UnreadableError
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ WORD = 8
 def is_pointer(value: int) -> bool:
     """Whether a word can be the address of an object."""
     return LOWEST <= value < HIGHEST and not value % WORD
+
+
+def written(mangled: str) -> str:
+    """The name of a class as people write it: ``tensorflow::ReshapeOp``."""
+    return demangled(f"_ZTS{mangled}").removeprefix("typeinfo name for ")
 
 
 class Classes:

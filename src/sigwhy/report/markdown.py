@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sigwhy.model.report import Report
+    from sigwhy.report.given import Given
     from sigwhy.report.story import Point, Story
     from sigwhy.report.threads import Shown
 
@@ -30,11 +31,9 @@ def render(report: Report) -> str:
 def _lines(report: Report, story: Story) -> Iterator[str]:
     yield f"**sigwhy: {plain(story.headline)}**"
     yield from _said(story)
-    if story.likely:
-        yield from ("", plain(story.ranking), "")
-        for one in story.likely:
-            says = f" ({plain(one.says)})" if one.says else ""
-            yield f"* {one.percent} {plain(one.title)}, {code(one.id)}{says}"
+    if story.given:
+        yield from ("", *fenced(_given(story.given)))
+    yield from _likely(story)
     yield from _evidence("Evidence for it" if story.decided else "What was read", story.speaks_for)
     yield from _evidence("Evidence against it", story.speaks_against)
     if story.decided and not story.speaks_against:
@@ -51,6 +50,14 @@ def _lines(report: Report, story: Story) -> Iterator[str]:
         yield from ("", f"Note: {plain(note)}")
 
 
+def _likely(story: Story) -> Iterator[str]:
+    if story.likely:
+        yield from ("", plain(story.ranking), "")
+    for one in story.likely:
+        says = f" ({plain(one.says)})" if one.says else ""
+        yield f"* {one.percent} {plain(one.title)}, {code(one.id)}{says}"
+
+
 def _said(story: Story) -> Iterator[str]:
     yield from ("", f"**{'Why' if story.decided else 'So far'}:** {plain(story.why)}")
     if story.where:
@@ -61,6 +68,18 @@ def _said(story: Story) -> Iterator[str]:
         yield from ("", f"**Blame:** {code(story.blame)}")
     if story.fix:
         yield from ("", f"**Fix:** {plain(story.fix)}")
+
+
+def _given(told: Given) -> list[str]:
+    """What the operation was given, as lines of plain text."""
+    wide = max((len(row.name) for row in told.rows), default=0)
+    types = max((len(row.type) for row in told.rows), default=0)
+    lines = [
+        f"{row.name:<{wide}}  {row.type:<{types}}  {row.values}{'  <- guilty' if row.guilty else ''}"
+        for row in told.rows
+    ]
+    lines += [f"and {told.untold} more inputs"] if told.untold else []
+    return [*lines, *(words for words in (told.attributes, told.place) if words)]
 
 
 def _stacks(report: Report) -> Iterator[str]:

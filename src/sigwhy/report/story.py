@@ -14,6 +14,7 @@ from sigwhy.model.cause import Weight
 from sigwhy.model.fact import Check, Death, HeapDamage, Log, PythonError, PythonFatal, Uncaught
 from sigwhy.model.mechanism import Sure
 from sigwhy.model.report import Missing
+from sigwhy.report.given import given
 from sigwhy.report.harmless import harmless, one_line, short
 from sigwhy.report.headline import headline, sentence
 from sigwhy.report.place import blame, places
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sigwhy.model.cause import Finding
     from sigwhy.model.fact import Fact
     from sigwhy.model.report import Report
+    from sigwhy.report.given import Given
     from sigwhy.report.quote import Line
     from sigwhy.report.threads import Gap, Shown
 
@@ -113,6 +115,7 @@ class Story:
     next: tuple[Missing, ...]
     notes: tuple[str, ...]
     stack: tuple[Shown | Gap, ...] = ()
+    given: Given | None = None
     memory: str | None = None
     more: tuple[Missing, ...] = ()
 
@@ -140,6 +143,7 @@ def tell(report: Report) -> Story:
         next=_next(report),
         notes=tuple(one_line(note) for note in report.notes),
         stack=_stack(report),
+        given=given(report),
         memory=sparkline(report),
         more=tuple(_more(report)),
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from sigwhy.model.report import Missing, Report
+    from sigwhy.report.given import Given
     from sigwhy.report.story import Point, Story
 
 LABEL_CELLS = 9
@@ -51,6 +52,8 @@ def _parts(story: Story, width: int) -> Iterator[RenderableType]:
     said += [("Blame", story.blame)] if story.blame else []
     said += [("Fix", story.fix)] if story.fix else []
     yield _table(((label, ink(words)) for label, words in said), width)
+    if story.given:
+        yield from ("", *_given(story.given, width))
     if story.stack:
         rows = story.stack[:-1] if isinstance(story.stack[-1], Gap) else story.stack
         yield from ("", _table(_stack(rows), width))
@@ -67,6 +70,26 @@ def _parts(story: Story, width: int) -> Iterator[RenderableType]:
         yield _table((("Next" if n == 0 else "", row) for n, row in enumerate(commands)), width)
     for note in story.notes:
         yield from ("", _indented(f"Note: {note}"))
+
+
+def _given(told: Given, width: int) -> Iterator[RenderableType]:
+    """The arguments below each other; names and types stand in columns."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.width = min(width, READABLE) - MARGIN
+    table.add_column(no_wrap=True, style=paper.LABEL)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1, overflow="ellipsis", no_wrap=True)
+    table.add_column(no_wrap=True, style="bold red")
+    for row in told.rows:
+        style = paper.LOUD if row.guilty else ""
+        marked = "<- guilty" if row.guilty else ""
+        table.add_row(ink(row.name), ink(row.type), ink(row.values, style), marked)
+    if told.rows:
+        yield Padding(table, (0, 0, 0, MARGIN))
+    more = f"and {told.untold} more inputs" if told.untold else ""
+    for words in (more, told.attributes, told.place):
+        if words:
+            yield _indented(words)
 
 
 def _stack(rows: Iterable[Shown | Gap]) -> Iterator[tuple[str, RenderableType]]:
