@@ -44,5 +44,5 @@ def operations(scene: Scene) -> Found:
                 found += framework.find(scene)
         except Exception as error:  # noqa: BLE001 -- one framework must not silence the others
             notes.append(f"the search for operations of {name} broke ({error!r}); please report it")
-    found.sort(key=lambda operation: operation.is_hint)
+    found.sort(key=lambda operation: (operation.state == "beside", operation.is_hint))
     return Found(tuple(found[:MOST]), tuple(notes))
