@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sigwhy.model import accused
 from sigwhy.model.blame import (
     carries,
     crashed,
@@ -19,7 +20,7 @@ from sigwhy.model.blame import (
     telling,
 )
 from sigwhy.model.cause import Culprit
-from sigwhy.model.fact import Check, Entered, Op, PythonError, Stack
+from sigwhy.model.fact import Check, Entered, Guilty, Op, PythonError, Stack
 from sigwhy.model.typed import imported
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def _call(found: Culprit, entered: Entered) -> str | None:
 
 
 def _of_evidence(case: Case) -> Culprit | None:
+    if charged := list(case.all(Guilty)):
+        return accused.culprit(case, charged)
     if op := case.first(Op):
         return Culprit(kind="op", name=op.op, node=op.node)
     return next(_suspects(case), None)

@@ -54,6 +54,7 @@ def judge(gathered: Gathered, *incidents: Incident, kept_in: Sequence[str | None
     from sigwhy.causes import judged
     from sigwhy.contradictions import contradictions
     from sigwhy.culprit import culprit
+    from sigwhy.guilt import tried
     from sigwhy.machine.library import named
     from sigwhy.mechanisms import mechanism, usual
     from sigwhy.missing import missing
@@ -74,6 +75,7 @@ def judge(gathered: Gathered, *incidents: Incident, kept_in: Sequence[str | None
     found = [piece for evidence, _ in seen_from_outside for piece in evidence]
     facts = [fact for _, facts in seen_from_outside for fact in facts]
     case = named(Case((*found, *gathered.evidence, *texts), (*facts, *reading.facts)))
+    case = tried(case, incidents, notes)
     causes = judged(case)
     verdict = decide(causes.findings)
     seen = mechanism(case)

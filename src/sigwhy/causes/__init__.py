@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from sigwhy import priors
+from sigwhy.model import accused
 from sigwhy.model.cause import Finding
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def judged(case: Case) -> Judged:
     notes: list[str] = []
     for name, file in causes().items():
         try:
-            heard[file.CAUSE] = _once_each(file.clues(case))
+            own = accused.clues(case, file.CAUSE.id)
+            heard[file.CAUSE] = _once_each((*own, *file.clues(case)))
         except Exception as error:  # noqa: BLE001 -- one broken cause must not silence the others
             notes.append(f"the cause {name} broke ({error!r}); please report it")
     scores = {

@@ -201,7 +201,9 @@ class Guilty(Fact):
 
     ``rule`` tells why: divisor, rank, index, freed, protected, empty, dtype, scale, missing, huge ...
     ``argument`` is what the operation calls it, ``value`` what stood there, ``says`` the sentence,
-    ``wanted`` what would have been right. ``variable`` is the Python name that holds it.
+    ``wanted`` what would have been right. ``variable`` is the Python name that holds it. ``fit`` tells
+    how well it explains the death, ``cause`` what it speaks for. ``rivals`` are other arguments that
+    explain it equally well: one of them is to blame, and it is not said which.
     """
 
     framework: str
@@ -212,16 +214,25 @@ class Guilty(Fact):
     value: str | None = None
     wanted: str | None = None
     variable: str | None = None
+    fit: Literal["exact", "likely", "possible"] = "exact"
+    cause: str = "op-argument"
+    rivals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownBug(Fact):
-    """A row of the table of upstream bugs that fits this death."""
+    """A row of the table of upstream bugs that fits this death.
+
+    ``fit`` is exact where the sign of the row was seen and its condition holds; likely where a part of
+    the arguments could not be read. ``tried`` are the versions with which it was seen to die.
+    """
 
     id: str
     cause: str
     op: str
     says: str
+    fit: Literal["exact", "likely"] = "exact"
+    tried: tuple[str, ...] = ()
     argument: str | None = None
     value: str | None = None
     link: str | None = None
