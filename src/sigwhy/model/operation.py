@@ -64,6 +64,7 @@ class Model(Part, frozen=True):
     address: int | None = None  # where its bytes lie
     size: int | None = None
     sha256: str = ""  # of its bytes in memory, where all could be read
+    member: str = ""  # the member of the Incident with all its bytes, as .npy of uint8
     subgraph: int | None = None
     index: int | None = None  # of the node in its subgraph
     cycle: list[int] = []  # subgraphs that call each other without end
