@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sigwhy.machine.memory import PAGE, Memory, UnreadableError
-from sigwhy.run import proc
+from sigwhy.run import proc, python_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ NEVER = frozenset({"[vsyscall]", "[vvar]", "[vvar_vclock]"})
 STATUS, FLOATING, PROGRAM, AUXILIARY = 1, 2, 3, 6
 SIGINFO, FILES = 0x53494749, 0x46494C45
 CRASHED_UP, CRASHED_DOWN, OTHER_UP, OTHER_DOWN = 256 << 10, 64 << 10, 32 << 10, 256
-THREAD_BLOCK_BELOW, THREAD_BLOCK_ABOVE = 64, 0x900
+THREAD_BLOCK_BELOW, THREAD_BLOCK_ABOVE = 64, 0x1800
 POINTED_BELOW, POINTED_ABOVE = 128, 256
 NO_POINTERS = frozenset(
     {"orig_rax", "cs", "eflags", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"}
@@ -107,6 +107,7 @@ def _pages(kept: Kept) -> set[int]:
     wanted = set(memory.touched)
     for start, end in _spans(kept):
         wanted.update(range(start & -PAGE, end, PAGE))
+    wanted |= python_pages.of_interpreter(memory, kept.named.values())
     _loader(kept.pid, memory)
     wanted |= memory.touched
     return {page for page in wanted if _is_worth_keeping(memory, page)}
@@ -214,10 +215,10 @@ def _notes(kept: Kept) -> Iterator[bytes]:
     family = tuple(int(f) for f in fields[1:4]) if len(fields) > 4 else (0, 0, 0)
     order = [kept.tid, *(tid for tid in kept.registers if tid != kept.tid)]
     for n, tid in enumerate(order):
-        died = number if tid == kept.tid else 0
+        # Each thread has the signal, as the kernel writes it: gdb believes the last one.
         yield _note(
             STATUS,
-            struct.pack("<iiihhQQiiii", number, 0, 0, died, 0, 0, 0, tid, *family)
+            struct.pack("<iiihhQQiiii", number, 0, 0, number, 0, 0, 0, tid, *family)
             + b"\0" * 64
             + kept.registers[tid][:216]
             + struct.pack("<ii", 1, 0),
