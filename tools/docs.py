@@ -1,4 +1,4 @@
-"""Writes the pages that are generated: one for each cause, their index, and the list of formats."""
+"""Writes the pages that are generated: one for each cause and check, their lists, and the list of formats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigwhy.manual import looks_like, pages
+from sigwhy.manual import check_pages, looks_like, pages
+from sigwhy.model.check import KINDS
 from sigwhy.read import formats
 from sigwhy.report.markdown import plain
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from sigwhy.manual import Page
 
 DOCS = Path(__file__).parents[1] / "docs"
+ROOMS = ("causes", "checks")
 MADE = "<!-- made by tools/docs.py from the docstrings of src/sigwhy: change those -->"
 CODE = re.compile(r"``(.+?)``")
 NAMED = re.compile(r"^(https?://\S+)$")
@@ -24,18 +26,20 @@ LINK = r"<\1>"
 
 def documents() -> dict[Path, str]:
     """Every generated page, by its path below ``docs``."""
-    manual = pages()
+    causes, checks = pages(), check_pages()
     return {
-        Path("causes/README.md"): _text(_index(manual)),
+        Path("causes/README.md"): _text(_index(causes)),
+        Path("checks/README.md"): _text(_list(checks)),
         Path("formats.md"): _text(_formats()),
-        **{Path(f"causes/{page.id}.md"): _text(_page(page)) for page in manual},
+        **{Path(f"causes/{page.id}.md"): _text(_page(page, "causes")) for page in causes},
+        **{Path(f"checks/{page.id}.md"): _text(_page(page, "checks")) for page in checks},
     }
 
 
 def strays() -> list[Path]:
-    """Pages of causes that are no more."""
+    """Pages of causes and checks that are no more."""
     known = documents()
-    found = (path.relative_to(DOCS) for path in (DOCS / "causes").glob("*.md"))
+    found = (path.relative_to(DOCS) for room in ROOMS for path in (DOCS / room).glob("*.md"))
     return sorted(path for path in found if path not in known)
 
 
@@ -49,7 +53,7 @@ def _prose(words: str) -> str:
     return "".join(f"`{p}`" if n % 2 else plain(p) for n, p in enumerate(parts))
 
 
-def _page(page: Page) -> Iterator[str]:
+def _page(page: Page, room: str) -> Iterator[str]:
     yield from (MADE, f"# {page.id}", "", f"**{_prose(page.summary)}**")
     for heading, paragraphs in page.parts:
         if heading:
@@ -59,7 +63,7 @@ def _page(page: Page) -> Iterator[str]:
     if page.sources:
         yield from ("", "## Sources", "")
         yield from (f"* {NAMED.sub(LINK, source)}" for source in page.sources)
-    yield from ("", "[All causes](README.md)")
+    yield from ("", f"[All {room}](README.md)")
 
 
 def _index(manual: tuple[Page, ...]) -> Iterator[str]:
@@ -67,6 +71,22 @@ def _index(manual: tuple[Page, ...]) -> Iterator[str]:
     yield f"sigwhy knows {len(manual)} things that kill processes. `sigwhy cause ID` shows the same pages."
     yield from ("", "| id | why it died |", "|---|---|")
     yield from (f"| [{page.id}]({page.id}.md) | {_prose(page.title)} |" for page in manual)
+
+
+def _list(manual: tuple[Page, ...]) -> Iterator[str]:
+    yield from (MADE, "# The checks", "")
+    yield f"`sigwhy check` looks for {len(manual)} mistakes. `sigwhy cause ID` shows the same pages."
+    for kind, title in KINDS.items():
+        some = [page for page in manual if page.id.split("-", 1)[0] == kind]
+        if some:
+            yield from (
+                "",
+                f"## {title[0].upper() + title[1:]}",
+                "",
+                "| id | mistake |",
+                "|---|---|",
+            )
+            yield from (f"| [{page.id}]({page.id}.md) | {_prose(page.title)} |" for page in some)
 
 
 def _formats() -> Iterator[str]:

@@ -1,20 +1,23 @@
-"""Writes ``docs/report.schema.json`` from the structs that the JSON report is made of."""
+"""Writes the JSON Schemas in ``docs`` from the structs that the JSON documents are made of."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+from sigwhy.report import problems_json
 from sigwhy.report.json import schema
 
-TARGET = Path(__file__).parents[1] / "docs" / "report.schema.json"
+DOCS = Path(__file__).parents[1] / "docs"
+SCHEMAS = {"report.schema.json": schema, "check.schema.json": problems_json.schema}
 
 
-def document() -> str:
-    """The JSON Schema as it must stand in the file."""
-    return json.dumps(schema(), indent=2) + "\n"
+def documents() -> dict[Path, str]:
+    """Each JSON Schema as it must stand in its file."""
+    return {DOCS / name: json.dumps(made(), indent=2) + "\n" for name, made in SCHEMAS.items()}
 
 
 if __name__ == "__main__":
-    TARGET.write_text(document(), encoding="utf-8")
-    print(TARGET)
+    for path, text in documents().items():
+        path.write_text(text, encoding="utf-8")
+        print(path)

@@ -3,15 +3,17 @@
 from typing import TYPE_CHECKING
 
 from sigwhy.alive import attach
+from sigwhy.check import check
 from sigwhy.explain import explain
 from sigwhy.inside import enable
 from sigwhy.model.error import UsageError
 
 if TYPE_CHECKING:
+    from sigwhy.model.problem import Problem
     from sigwhy.model.report import Report
 
 __version__ = "0.1.0"
-__all__ = ["Report", "UsageError", "attach", "enable", "explain"]
+__all__ = ["Problem", "Report", "UsageError", "attach", "check", "enable", "explain"]
 
 
 def __getattr__(name: str) -> object:
@@ -20,4 +22,8 @@ def __getattr__(name: str) -> object:
         from sigwhy.model.report import Report
 
         return Report
+    if name == "Problem":
+        from sigwhy.model.problem import Problem
+
+        return Problem
     raise AttributeError(f"module 'sigwhy' has no attribute {name!r}")

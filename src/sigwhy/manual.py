@@ -1,4 +1,4 @@
-"""The manual: what is known about each cause, from the docstrings of the knowledge itself."""
+"""The manual: what is known about each cause and each check, from the docstrings of the knowledge itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sigwhy.causes import causes
+from sigwhy.checks import checks
 from sigwhy.model.error import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Page:
 
 
 def pages() -> tuple[Page, ...]:
-    """Every page, by id."""
+    """Every page of a cause, by id."""
     found = (
         _page(file.CAUSE.id, file.CAUSE.title, file.__doc__ or "", file.CAUSE.sources)
         for file in causes().values()
@@ -40,17 +41,26 @@ def pages() -> tuple[Page, ...]:
     return tuple(sorted(found, key=lambda page: page.id))
 
 
+def check_pages() -> tuple[Page, ...]:
+    """Every page of a check, by id."""
+    found = (
+        _page(file.CHECK.id, file.CHECK.title, file.__doc__ or "", file.CHECK.sources)
+        for file in checks().values()
+    )
+    return tuple(sorted(found, key=lambda page: page.id))
+
+
 def page(id: str) -> Page:  # noqa: A002 -- the word of the taxonomy
-    """The page of one cause. Raises ``UsageError`` where there is none, and says what is near."""
-    known = {page.id: page for page in pages()}
+    """The page of one cause or check. Raises ``UsageError`` where there is none, and says what is near."""
+    known = {page.id: page for page in (*pages(), *check_pages())}
     wanted = id.strip().lower().replace("_", "-")
     if wanted in known:
         return known[wanted]
     near = get_close_matches(wanted, known, n=3, cutoff=0.5)
     near += [one for one in known if set(wanted.split("-")) & set(one.split("-"))]
     names = ", ".join(dict.fromkeys(near[:4]))
-    hint = f"did you mean {names}?" if names else "sigwhy cause lists all causes"
-    raise UsageError(f"no cause is called {id[:80]!r}; {hint}")
+    hint = f"did you mean {names}?" if names else "sigwhy cause lists all"
+    raise UsageError(f"no cause is called {id[:80]!r}, and no check; {hint}")
 
 
 def _page(id: str, title: str, text: str, sources: tuple[str, ...]) -> Page:  # noqa: A002 -- the word of the taxonomy

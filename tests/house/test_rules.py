@@ -9,7 +9,9 @@ import pytest
 
 import sigwhy
 from sigwhy.causes import causes
+from sigwhy.checks import checks
 from sigwhy.model.case import Evidence
+from sigwhy.model.check import KINDS
 from sigwhy.read import formats
 from tests.crash_texts import load, paths
 
@@ -18,6 +20,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 LOADED = [load(path) for path in paths()]
 HEADERS = [header for header, _ in LOADED]
 every_cause = pytest.mark.parametrize(("name", "module"), causes().items(), ids=causes())
+every_check = pytest.mark.parametrize(("name", "module"), checks().items(), ids=checks())
 every_format = pytest.mark.parametrize(("name", "module"), formats().items(), ids=formats())
 every_source = pytest.mark.parametrize(
     "path", SOURCES, ids=lambda p: str(p.relative_to(ROOT / "src"))
@@ -50,6 +53,30 @@ def test_a_cause_fits_on_four_screens(name, module):
     assert len(inspect.getsource(module).splitlines()) <= 160
 
 
+@every_check
+def test_the_id_of_a_check_is_the_file_name(name, module):
+    assert module.CHECK.id == name.replace("_", "-")
+    assert module.CHECK.kind in KINDS
+
+
+@every_check
+def test_the_docstring_of_a_check_is_its_manual_page(name, module):
+    for heading in ("\n\nWhat happens: ", "\n\nHow to tell: ", "\n\nFix: "):
+        assert heading in module.__doc__
+
+
+@every_check
+def test_a_check_has_bad_and_good_examples(name, module):
+    examples = ROOT / "tests" / "checks" / name
+    assert list(examples.glob("bad_*")), examples
+    assert list(examples.glob("good_*")), examples
+
+
+@every_check
+def test_a_check_fits_on_four_screens(name, module):
+    assert len(inspect.getsource(module).splitlines()) <= 160
+
+
 @every_format
 def test_a_format_is_shown_in_its_docstring(name, module):
     assert "Looks like::\n\n" in module.__doc__
@@ -61,8 +88,10 @@ def test_a_format_reads_something_of_the_corpus(name, module):
     assert any(list(module.read(Evidence.of("e", text))) for _, text in LOADED)
 
 
-@every_format
-def test_regular_expressions_stand_at_the_top_in_capitals(name, module):
+@pytest.mark.parametrize(
+    "module", [*formats().values(), *checks().values()], ids=lambda m: m.__name__
+)
+def test_regular_expressions_stand_at_the_top_in_capitals(module):
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.FunctionDef):
             assert not re.search(

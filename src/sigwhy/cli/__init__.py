@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "say why a process died, from logs, pasted texts, Incidents and core files",
     "attach": "say what a process that hangs waits for; it goes on unharmed",
     "last": "say what this machine still knows about a death that nobody watched",
+    "check": "find what would kill a program, before it runs",
     "cause": "the manual: what is known about a cause, or the list of all",
     "demo": "make a real process die, and explain it",
 }
@@ -28,9 +29,10 @@ examples:
   python -X faulthandler train.py 2>&1 | sigwhy explain -
   sigwhy explain crash.log -o report.html
   sigwhy cause abi-mismatch
+  sigwhy check src/ model.tflite
   sigwhy demo
 
-exit status of explain: 0 a verdict, 3 undecided, 2 the input cannot be read
+exit status of explain: 0 a verdict, 3 undecided, 2 the input cannot be read; of check: 0 clean, 1 problems
 """
 WRONG_USE, OURS, STOPPED, BROKEN_PIPE = 2, 70, 130, 141
 

@@ -1,4 +1,4 @@
-"""Shows the manual page of a cause; without an ID the list of all causes, one line each."""
+"""Shows the manual page of a cause or of a check; without an ID the list of all, one line each."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("id", nargs="?", metavar="ID", help="the id of a cause, as reports name it")
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="the id of a cause or check, as reports name it"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print a page or the list."""
-    from sigwhy.manual import page, pages
+    from sigwhy.manual import check_pages, page, pages
     from sigwhy.report import manual
 
     if args.id is None:
-        shown = manual.listed(pages(), width=width(), colour=has_colour())
+        lists = {"Why it died": pages(), "What would kill it": check_pages()}
+        shown = manual.listed(lists, width=width(), colour=has_colour())
     else:
         shown = manual.render(page(args.id), width=width(), colour=has_colour())
     write(shown, None)

@@ -10,7 +10,7 @@ from rich.table import Table
 from sigwhy.report.paper import LABEL, LOUD, ink, within, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -26,9 +26,17 @@ def render(page: Page, *, width: int = 80, colour: bool = False) -> str:
     return written(_parts(page), width=width, colour=colour)
 
 
-def listed(pages: Sequence[Page], *, width: int = 80, colour: bool = False) -> str:
-    """Write the list."""
+def listed(lists: Mapping[str, Sequence[Page]], *, width: int = 80, colour: bool = False) -> str:
+    """Write the lists, each below its heading."""
     width = within(width)
+    parts: list[RenderableType] = []
+    for heading, pages in lists.items():
+        parts += [ink(heading, LOUD), _list(pages, width), ""]
+    parts.append("sigwhy cause ID shows the page of one.")
+    return written(parts, width=width, colour=colour)
+
+
+def _list(pages: Sequence[Page], width: int) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.expand = True
     if width >= WIDE_ENOUGH:
@@ -40,9 +48,7 @@ def listed(pages: Sequence[Page], *, width: int = 80, colour: bool = False) -> s
         for page in pages:
             table.add_row(ink(page.id, LABEL))
             table.add_row(ink(f"  {page.title}"))
-    return written(
-        (table, "", "sigwhy cause ID shows the page of one."), width=width, colour=colour
-    )
+    return table
 
 
 def _parts(page: Page) -> Iterator[RenderableType]:

@@ -1,0 +1,71 @@
+"""One file: read, made a subject, looked at by every check that is wanted."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sigwhy.checks import looked
+from sigwhy.inspection import shelf
+from sigwhy.inspection.plan import Result
+from sigwhy.inspection.suppressed import kept
+from sigwhy.model.error import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sigwhy.inspection.plan import Plan
+    from sigwhy.model.problem import Problem
+
+# A file that shrinks while it is mapped kills the reader (SIGBUS), so only those are mapped that are
+# too big to be read.
+MAPPED_FROM = 64 << 20
+CACHED = {"py"}  # looking at the others is faster than hashing them
+
+
+def inspected(plan: Plan) -> Result:
+    """Look at one file. Never raises for what is in it."""
+    try:
+        data = _content(Path(plan.path))
+    except OSError as error:
+        why = error.strerror or str(error)
+        return Result(path=plan.path, unread=f"{plan.path} cannot be read: {why}")
+    if plan.cache is None or plan.kind not in CACHED:
+        return _looked_at(plan, data)
+    place, name = Path(plan.cache), shelf.key(plan, bytes(data))
+    if not (result := shelf.fetch(place, name, plan.path)):
+        result = _looked_at(plan, data)
+        if not result.notes and not result.unread:
+            shelf.keep(place, name, result)
+    return result
+
+
+def _content(path: Path) -> bytes | mmap.mmap:
+    with path.open("rb") as stream:
+        if path.stat().st_size < MAPPED_FROM:
+            return stream.read()
+        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _looked_at(plan: Plan, data: bytes | mmap.mmap) -> Result:
+    try:
+        subject, text = _subject(plan, data)
+    except UsageError as error:
+        return Result(path=plan.path, unread=str(error))
+    found = looked(subject, plan.kind, wanted=plan.wanted)
+    problems = _here(kept(found.problems, text), plan.path)
+    return Result(path=plan.path, problems=tuple(problems), notes=found.notes)
+
+
+def _subject(plan: Plan, data: bytes | mmap.mmap) -> tuple[object, str]:
+    """The subject that the checks of this kind look at, and its text if it has one."""
+    from sigwhy.subjects.python_source import PythonSource
+
+    source = PythonSource.of(bytes(data), plan.path)
+    return source, source.text
+
+
+def _here(problems: Iterator[Problem], path: str) -> Iterator[Problem]:
+    return (replace(problem, path=path) for problem in problems)

@@ -1,0 +1,1 @@
+"""What is looked at, each kind read once for all checks: sources, models, libraries."""

@@ -1,0 +1,6 @@
+import multiprocessing
+
+import tensorflow as tf
+
+model = tf.keras.Sequential()
+pool = multiprocessing.Pool(4)  # problem: warning
