@@ -43,6 +43,7 @@ class Argument(Part, frozen=True):
         Value
     ] = []  # the first ones; a complex number and bytes are written as Python does
     text: str = ""
+    extremes: list[int] = []  # of whole numbers, the smallest and the largest of all looked at
     elements: int | None = None
     address: int | None = None  # where its first element lies
     storage: tuple[int, int] | None = None  # where its storage begins, and its size in bytes

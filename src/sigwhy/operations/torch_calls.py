@@ -1,0 +1,110 @@
+"""Calls that came from Python: the record of parsed arguments that PyTorch keeps on the stack.
+
+``PythonArgs`` holds a pointer to the signature (the name of the function and of its parameters) and
+one to the arguments, in the same order. A signature is believed where each of its parameters has a
+name; a record where its arguments lie on the same stack and are Python objects still.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sigwhy.machine.memory import UnreadableError
+from sigwhy.operations import cpp
+from sigwhy.operations.classes import is_pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sigwhy.machine.memory import Memory
+
+IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}\Z")
+PARAMETERS, COUNTS = 32, 56  # of a signature; before them its name
+PARAMETER_NAME = (16, 24, 8)
+LONGEST_NAME = 100
+MOST_PARAMETERS, MOST_PARAMETER_BYTES = 64, 1024
+MOST_INDEX = 64
+NEAR = 1 << 14  # bytes between a record and its arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A form in which a function can be called."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A record: where it lies, its signature, and the Python objects given; 0 is the default."""
+
+    at: int
+    signature: Signature
+    given: tuple[int, ...]
+
+
+class Calls:
+    """The signatures of one memory; each is looked at once."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self._known: dict[int, Signature | None] = {}
+
+    def on(self, words: Sequence[tuple[int, int]]) -> Iterator[Call]:
+        """The records among the words of a stack, the innermost first."""
+        if not words:
+            return
+        low, high = words[0][0], words[-1][0]
+        before = 0
+        for n, (at, value) in enumerate(words[:-1]):
+            given = words[n + 1][1]
+            is_head = before & 0xFFFFFFFF < MOST_INDEX and before >> 32 & 0xFF < 2
+            before = value
+            near = low <= given <= high and at - NEAR < given < at + NEAR and given % 8 == 0
+            if not (is_head and near and is_pointer(value)):
+                continue
+            signature = self.signature(value)
+            arguments = self._given(given, len(signature.parameters)) if signature else ()
+            if signature and arguments:
+                yield Call(at, signature, arguments)
+
+    def _given(self, at: int, count: int) -> tuple[int, ...]:
+        try:
+            found = struct.unpack(f"<{count}Q", self.memory.read(at, 8 * count))
+        except (UnreadableError, struct.error):
+            return ()
+        return found if all(not one or is_pointer(one) for one in found) else ()
+
+    def signature(self, at: int) -> Signature | None:
+        """The signature at an address."""
+        if at not in self._known:
+            try:
+                self._known[at] = self._read(at)
+            except (UnreadableError, UnicodeDecodeError, struct.error):
+                self._known[at] = None
+        return self._known[at]
+
+    def _read(self, at: int) -> Signature | None:
+        name = cpp.string(self.memory, at, LONGEST_NAME).decode()
+        least, most, positional = struct.unpack("<QQQ", self.memory.read(at + COUNTS, 24))
+        if not IDENTIFIER.match(name) or not least <= most or positional > most:
+            return None
+        begin, size = cpp.vector(self.memory, at + PARAMETERS, 1)
+        if not 0 < most <= MOST_PARAMETERS or size % most or size // most > MOST_PARAMETER_BYTES:
+            return None
+        names = [self._parameter(begin + n * (size // most)) for n in range(most)]
+        return Signature(name, tuple(names)) if all(names) else None
+
+    def _parameter(self, at: int) -> str:
+        for place in PARAMETER_NAME:
+            try:
+                name = cpp.string(self.memory, at + place, LONGEST_NAME).decode()
+            except (UnreadableError, UnicodeDecodeError):
+                continue
+            if IDENTIFIER.match(name):
+                return name
+        return ""

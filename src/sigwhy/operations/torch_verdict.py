@@ -1,0 +1,189 @@
+"""Which operator it was: what lies on a stack to one operation, by the first witness that is sure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sigwhy.model.operation import Argument, Operation
+from sigwhy.operations.torch_dispatch import NONE, Boxed, Entry, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sigwhy.operations.torch_arguments import Arguments
+    from sigwhy.operations.torch_calls import Call
+    from sigwhy.operations.torch_stack import Stack
+
+RECORD = "the record of its Python call lies on the stack"
+RECORD_AND_ENTRY = "the record of its Python call and its entry in the dispatcher lie on the stack"
+SELF = "self"
+OWNERS = frozenset({"self", "input"})
+BEHIND = 200  # words around a record among which the object stands whose method was called
+MOST_OPERANDS = 16
+
+
+def verdict(stack: Stack, arguments: Arguments, tid: int) -> Operation | None:
+    """The operator that a thread was in, where its stack shows one."""
+    for witness in (_boxed, _called, _structured, _differentiated, _dispatched):
+        if found := witness(stack, arguments):
+            return msgspec.structs.replace(
+                found,
+                tid=tid,
+                node=found.node or next(iter(stack.nodes), ""),
+                library=_library(stack, arguments),
+            )
+    return None
+
+
+def _library(stack: Stack, arguments: Arguments) -> str:
+    """The file that defines the innermost kernel that stands behind the dispatcher."""
+    return next((arguments.scene.classes.library(at) for at in stack.kernels), "")
+
+
+# ---- boxed: torch.ops, TorchScript, custom operators ------------------------------------------
+
+
+def _boxed(stack: Stack, arguments: Arguments) -> Operation | None:
+    for boxed in stack.boxed:
+        entry = next((e for e in stack.entries if _fits(boxed, e)), None)
+        if entry is None:
+            continue
+        inputs: list[Argument] = []
+        attributes: list[Argument] = []
+        for name, kind, value in zip(entry.arguments, entry.types, boxed.values, strict=True):
+            if not isinstance(value, tuple):
+                inputs += arguments.of_tensor(name, value)
+            elif value[1] != NONE:
+                attributes.append(_attribute(name, kind, value))
+        return Operation(
+            framework="torch",
+            op=entry.name,
+            found="the values of its call and its entry in the dispatcher lie on the stack",
+            inner=_inner(stack, entry.base),
+            inputs=[*inputs, *_operands(stack, arguments, inputs)],
+            attributes=attributes,
+        )
+    return None
+
+
+def _fits(boxed: Boxed, entry: Entry) -> bool:
+    """Whether the values can be those of this operator: as many, and tensors where it wants them."""
+    return len(boxed.values) == len(entry.arguments) and all(
+        isinstance(value, tuple) != (kind == "TensorType") or kind.startswith("Optional")
+        for value, kind in zip(boxed.values, entry.types, strict=True)
+    )
+
+
+def _attribute(name: str, kind: str, value: tuple[int, int]) -> Argument:
+    shown = plain(*value, kind)
+    if shown is None:
+        return Argument(name=name, kind="object", text=f"<{kind}>" if kind else "")
+    named = "bool" if isinstance(shown, bool) else type(shown).__name__
+    return Argument(name=name, kind=named, values=[shown])
+
+
+# ---- called from Python -----------------------------------------------------------------------
+
+
+def _called(stack: Stack, arguments: Arguments) -> Operation | None:
+    live = [c for c in stack.calls if all(not o or arguments.is_readable(o) for o in c.given)]
+    known = [c for c in live if stack.entry(c.signature.name)]
+    call = next(iter(known or live), None)
+    if call is None:
+        return None
+    entry = stack.entry(call.signature.name)
+    inputs: list[Argument] = []
+    attributes: list[Argument] = []
+    inputs += _self(call, entry, stack, arguments)
+    for name, given in zip(call.signature.parameters, call.given, strict=True):
+        if given:
+            tensors, plain_ones = arguments.of_object(name, given)
+            inputs += tensors
+            attributes += plain_ones
+    return Operation(
+        framework="torch",
+        op=entry.name if entry else call.signature.name,
+        found=RECORD_AND_ENTRY if entry else RECORD,
+        inner=_inner(stack, call.signature.name),
+        inputs=[*inputs, *_operands(stack, arguments, inputs)],
+        attributes=attributes,
+    )
+
+
+def _self(call: Call, entry: Entry | None, stack: Stack, arguments: Arguments) -> list[Argument]:
+    """The tensor whose method was called: it is no parameter, but stands near as object and as tensor."""
+    parameters = call.signature.parameters
+    if entry is None or entry.arguments[:1] != (SELF,) or OWNERS & set(parameters[:1]):
+        return []
+    at = next((n for n, (where, _) in enumerate(stack.words) if where == call.at), 0)
+    near = stack.words[max(0, at - BEHIND) : at + BEHIND]
+    values = {value for _, value in near}
+    order = sorted(near, key=lambda word: abs(word[0] - call.at))
+    for _, value in order:
+        if value in call.given or not values & {value + 16, value + 24}:
+            continue
+        if tensor := arguments.held_by(value):
+            return list(arguments.of_tensor(SELF, tensor, value))
+    return []
+
+
+# ---- without a call from Python ---------------------------------------------------------------
+
+
+def _structured(stack: Stack, arguments: Arguments) -> Operation | None:
+    kernel = next((i for i in stack.iterators if i.operator), None)
+    if kernel is None:
+        return None
+    entry = stack.entry(kernel.operator) or stack.entry(f"{kernel.operator}_")
+    return Operation(
+        framework="torch",
+        op=entry.name if entry else kernel.operator,
+        found="its kernel lies on the stack",
+        inputs=list(_operands(stack, arguments, [])),
+    )
+
+
+def _differentiated(stack: Stack, arguments: Arguments) -> Operation | None:
+    for name in stack.nodes:
+        wanted = name.rstrip("0123456789").lower()
+        entry = next((e for e in stack.entries if e.base.replace("_", "") == wanted), None)
+        return Operation(
+            framework="torch",
+            op=entry.name if entry else name,
+            node=name,
+            found="its node of the graph of gradients is on the stack",
+            inputs=list(_operands(stack, arguments, [])),
+        )
+    return None
+
+
+def _dispatched(stack: Stack, arguments: Arguments) -> Operation | None:
+    entry = next(iter(stack.entries), None)
+    if entry is None:
+        return None
+    return Operation(
+        framework="torch",
+        op=entry.name,
+        found="the dispatcher's entry of it is on the stack",
+        is_hint=True,
+        inputs=list(_operands(stack, arguments, [])),
+    )
+
+
+def _inner(stack: Stack, outer: str) -> str:
+    """The structured kernel that really ran, where it is another one."""
+    kernel = next((i.operator for i in stack.iterators if i.operator), "")
+    return "" if kernel == outer.rstrip("_") else kernel
+
+
+def _operands(stack: Stack, arguments: Arguments, known: list[Argument]) -> Iterator[Argument]:
+    """What an iterator works on and was not told yet: the outputs come first there."""
+    told = {argument.address for argument in known}
+    for iterator in stack.iterators[:2]:
+        for n, tensor in enumerate(iterator.operands[:MOST_OPERANDS]):
+            if (tensor.data or None) not in told or (not tensor.data and not known):
+                told.add(tensor.data)
+                name = f"operand {n}" + (f" of {iterator.operator}" if iterator.operator else "")
+                yield from arguments.of_tensor(name, tensor)
