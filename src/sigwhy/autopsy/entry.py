@@ -124,7 +124,7 @@ def _only_carries(frame: NativeFrame) -> bool:
     if whose(frame) == "python":
         return False
     carried = CARRIER_LIBRARIES.search(frame.library or "") or (
-        frame.library and frame.function and carries(_seen(frame))
+        frame.library and frame.function and carries(frame.as_frame())
     )
     return bool(carried) or _is_ffi(frame)
 
@@ -151,7 +151,7 @@ def _way(part: Sequence[NativeFrame], *, has_python: bool) -> tuple[Way, NativeF
                 called = frame
             return ("cffi" if by_cffi else "ctypes"), called
     if not has_python:
-        return "thread", _outermost([f for f in part if not carries(_seen(f))] or part)
+        return "thread", _outermost([f for f in part if not carries(f.as_frame())] or part)
     foreign = [f for f in part if f.library and not INTERPRETER.search(f.library)]
     foreign = [f for f in foreign if whose(f) != "system"] or foreign
     if foreign:
@@ -204,16 +204,6 @@ def _is_own(frame: PythonFrame) -> bool:
         and not frame.file.startswith("<")
         and not is_installed(seen)
         and not PYTHON_OWN.search(frame.file)
-    )
-
-
-def _seen(frame: NativeFrame) -> Frame:
-    return Frame(
-        function=frame.function,
-        file=frame.file,
-        line=frame.line,
-        library=frame.library,
-        offset=frame.offset,
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sigwhy.machine.regular_file import beginning
+
 if TYPE_CHECKING:
+    import os
+
     from sigwhy.model.incident import Incident
 
 ZIP, ELF = b"PK\x03\x04", b"\x7fELF"
@@ -53,15 +55,4 @@ def _packed(path: Path, first: bytes) -> Incident | None:
 
 def head(path: Path) -> bytes:
     """The first bytes of a regular file; nothing of anything else."""
-    try:
-        handle = os.open(
-            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        )
-    except (OSError, ValueError):
-        return b""
-    try:
-        return os.read(handle, HEAD_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(handle)
+    return beginning(path, HEAD_BYTES)

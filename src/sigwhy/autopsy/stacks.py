@@ -10,7 +10,7 @@ from sigwhy.model.fact import Frame, Stack
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sigwhy.model.incident import Incident, NativeFrame, PythonFrame, Thread
+    from sigwhy.model.incident import Incident, PythonFrame, Thread
 
 MOST_FRAMES = 300
 MOST_OF_OTHERS = 40
@@ -22,7 +22,7 @@ def tell(incident: Incident) -> Iterator[Told]:
     for thread in sorted(incident.threads, key=lambda t: not t.crashed):
         most = MOST_FRAMES if thread.crashed else MOST_OF_OTHERS
         if thread.native:
-            yield _stack(incident, thread, [_native(f) for f in thread.native[:most]])
+            yield _stack(incident, thread, [f.as_frame() for f in thread.native[:most]])
         if thread.python:
             yield _stack(incident, thread, [_python(f) for f in _both_ends(thread.python, most)])
 
@@ -46,16 +46,6 @@ def _stack(incident: Incident, thread: Thread, frames: list[Frame]) -> Told:
 
 def _both_ends(frames: list[PythonFrame], most: int) -> list[PythonFrame]:
     return frames if len(frames) <= most else [*frames[: most - OUTERMOST], *frames[-OUTERMOST:]]
-
-
-def _native(frame: NativeFrame) -> Frame:
-    return Frame(
-        function=frame.function,
-        file=frame.file,
-        line=frame.line,
-        library=frame.library,
-        offset=frame.offset,
-    )
 
 
 def _python(frame: PythonFrame) -> Frame:

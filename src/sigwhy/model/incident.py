@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from sigwhy.model.fact import Frame
 from sigwhy.model.operation import Operation, Part
 
 SCHEMA = 1
@@ -54,6 +55,16 @@ class NativeFrame(Part, frozen=True):
     line: int | None = None
     inline: bool = False
     from_signal: bool = False  # the kernel interrupted this frame to run a signal handler
+
+    def as_frame(self) -> Frame:
+        """The call as a frame of a stack, which is what rules look at."""
+        return Frame(
+            function=self.function,
+            file=self.file,
+            line=self.line,
+            library=self.library,
+            offset=self.offset,
+        )
 
 
 class Buffer(Part, frozen=True):

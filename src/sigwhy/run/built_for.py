@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from typing import TYPE_CHECKING
 
 from sigwhy.autopsy.entry import whose_file
+from sigwhy.machine.regular_file import beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,20 +23,10 @@ def built_for(modules: Iterable[Module], root: str) -> Iterator[tuple[str, str]]
     own = [m.path for m in modules if whose_file(m.path) == "own"]
     for path in own[:MOST_FILES]:
         versions = {
-            (a or b).decode() for a, b in HEADERS.findall(_content(root + path) or _content(path))
+            (a or b).decode()
+            for a, b in HEADERS.findall(
+                beginning(root + path, MOST_BYTES) or beginning(path, MOST_BYTES)
+            )
         }
         if len(versions) == 1:
             yield path, versions.pop()
-
-
-def _content(path: str) -> bytes:
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        return os.read(handle, MOST_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(handle)

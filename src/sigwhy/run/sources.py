@@ -6,12 +6,11 @@ files that are large, no regular files, or changed since the program was started
 
 from __future__ import annotations
 
-import os
-import stat
 from typing import TYPE_CHECKING
 
 from sigwhy.autopsy.redact import redacted
 from sigwhy.autopsy.risks import risks
+from sigwhy.machine.regular_file import beginning
 from sigwhy.model.blame import PYTHON_OWN, is_installed
 from sigwhy.model.fact import Frame
 
@@ -63,19 +62,11 @@ def _is_own(frame: PythonFrame) -> bool:
 
 
 def _text(file: str, root: str) -> str:
+    """What stands in the file; nothing where it is too long to be a source."""
     for path in (root + file, file):
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except (OSError, ValueError):
-            continue
-        try:
-            found = os.fstat(handle)
-            if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES:
-                return os.read(handle, MOST_BYTES).decode("utf-8", "replace")
-        except OSError:
-            continue
-        finally:
-            os.close(handle)
+        found = beginning(path, MOST_BYTES + 1)
+        if 0 < len(found) <= MOST_BYTES:
+            return found.decode("utf-8", "replace")
     return ""
 
 
