@@ -1,8 +1,10 @@
 """A real crash below a callback from C: native and Python calls as one stack, on every Python here."""
 
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,12 +32,19 @@ def sort():
     libc.qsort(numbers, 4, 4, KIND(compare))
 sort()
 """
-PYTHONS = [sys.executable, *(f"python3.{minor}" for minor in range(8, 15))]
+PYTHONS = [f"python3.{minor}" for minor in range(8, 15)]
+
+
+def installed(name):
+    """One of the interpreters that pyenv has made, which need not be on the PATH."""
+    homes = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    version = name.removeprefix("python")
+    return next(map(str, sorted(homes.glob(f"{version}.*/bin/{name}"))), None)
 
 
 @pytest.fixture(params=PYTHONS, ids=lambda name: name.rpartition("/")[2])
 def python(request):
-    found = shutil.which(request.param)
+    found = installed(request.param) or shutil.which(request.param)  # a shim of pyenv may refuse
     if not found or subprocess.run([found, "-c", "import ctypes"], check=False).returncode:
         pytest.skip(f"{request.param} is not here")
     return found
