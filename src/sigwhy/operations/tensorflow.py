@@ -12,26 +12,31 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from sigwhy.machine.demangle import demangled
 from sigwhy.model.operation import Operation
 from sigwhy.operations import tensorflow_attributes, words
-from sigwhy.operations.classes import is_pointer
 from sigwhy.operations.tensorflow_kernels import Kernels
-from sigwhy.operations.tensorflow_params import Devices, Params, inputs, params
+from sigwhy.operations.tensorflow_params import Devices, inputs
+from sigwhy.operations.tensorflow_scan import Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from sigwhy.model.incident import Thread
-    from sigwhy.model.operation import State
     from sigwhy.operations.scene import Scene
+    from sigwhy.operations.tensorflow_kernels import Node
+    from sigwhy.operations.tensorflow_scan import Construction, Hit
 
 LIBRARIES = re.compile(r"/libtensorflow_(?:framework|cc)\.so|/_pywrap_tensorflow_internal\.so")
 # oneDNN takes the place of an operation under a name of its own.
 REWRITTEN = re.compile(
     r"^_(?:Mkl(?:Native)?)?Fused(?=Conv|MatMul|BatchMatMul|DepthwiseConv)|^_Mkl(?:Native)?(?=[A-Z])"
 )
-MOST_OPERATIONS = 6
+# What every call of a function runs: in old memory it is no news.
+EVERYWHERE = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval", "NoOp", "Identity"})
+OTHER_BYTES = 64 << 10
 
 
 def find(scene: Scene) -> Iterator[Operation]:
@@ -44,52 +49,76 @@ class _Search:
     scene: Scene
     kernels: Kernels = field(init=False)
     devices: Devices = field(init=False)
+    scan: Scan = field(init=False)
 
     def __post_init__(self) -> None:
         self.kernels = Kernels(self.scene)
         self.devices = Devices(self.scene)
+        self.scan = Scan(self.scene, self.kernels, self.devices)
 
     def found(self) -> Iterator[Operation]:
         crashed = self.scene.crashed
-        if crashed is None:
-            return
-        stack = words.stack(self.scene.memory, crashed.registers)
-        for one in self._on_stack(stack):
-            yield self._operation(one, crashed, "running", "its parameters lie on the stack")
+        own = list(self._of_crashed(crashed)) if crashed else []
+        yield from own
+        for thread in self.scene.threads:
+            if thread is not crashed and not self.scene.is_late:
+                yield from self._of_other(thread, is_hint=not own)
 
-    def _on_stack(self, stack: Sequence[tuple[int, int]]) -> list[Params]:
-        """Parameters that lie on the stack itself."""
-        found = []
-        for address, word in stack:
-            if is_pointer(word) and self.kernels.is_kernel(word):
-                one = params(self.kernels, self.devices, address)
-                if one:
-                    found.append(one)
-        return found[:MOST_OPERATIONS]
+    def _of_crashed(self, thread: Thread) -> Iterator[Operation]:
+        stack = words.stack(self.scene.memory, thread.registers)
+        hits = self.scan.running(stack, words.register_words(thread.registers))
+        for hit in hits:
+            yield self._running(hit, thread)
+        known = {hit.params.kernel.node.address for hit in hits}
+        for made in self.scan.constructions(stack) if not hits else ():
+            if made.node.address not in known:
+                yield self._constructing(made, thread)
 
-    def _operation(self, one: Params, thread: Thread, state: State, found: str) -> Operation:
-        node, kernel = one.kernel.node, one.kernel
-        told, lack = inputs(self.scene, self.devices, one)
-        missing = [lack] if lack else []
-        if node.attributes is None:
-            missing.append("the attributes: no map of them was found that fits")
+    def _of_other(self, thread: Thread, *, is_hint: bool) -> Iterator[Operation]:
+        """What another thread is in. It may be what the dead one worked for, if that is in nothing."""
+        stack = words.stack(self.scene.memory, thread.registers, most=OTHER_BYTES)
+        for hit in self.scan.on_stack(stack)[:1]:
+            if hit.params.kernel.node.op not in EVERYWHERE:
+                told = self._running(hit, thread)
+                yield replace(told, state="beside", is_hint=is_hint)
+
+    def _running(self, hit: Hit, thread: Thread) -> Operation:
+        kernel = hit.params.kernel
+        told, lack = inputs(self.scene, self.devices, hit.params)
+        plain = self._node(kernel.node, hit.params.device)
+        return replace(
+            plain,
+            tid=thread.tid,
+            found=hit.found,
+            kernel=demangled(f"_ZTS{kernel.kind}").removeprefix("typeinfo name for "),
+            library=kernel.library,
+            inputs=told,
+            missing=[*([lack] if lack else []), *plain.missing],
+        )
+
+    def _constructing(self, made: Construction, thread: Thread) -> Operation:
+        return replace(
+            self._node(made.node, made.device),
+            tid=thread.tid,
+            state="constructing",
+            found="the node for which a kernel is being made lies on the stack",
+            missing=["the inputs: while a kernel is being made there are none yet"],
+        )
+
+    def _node(self, node: Node, device: int) -> Operation:
+        """What the node alone tells."""
         public = REWRITTEN.sub("", node.op)
+        lack = "the attributes: no map of them was found that fits"
         return Operation(
             framework="tensorflow",
             op=public,
             inner=node.op if node.op != public else "",
-            tid=thread.tid,
-            state=state,
-            found=found,
             node=node.name,
-            device=self.devices.name(one.device),
-            kernel=demangled(f"_ZTS{kernel.kind}").removeprefix("typeinfo name for "),
-            library=kernel.library,
-            inputs=told,
+            device=self.devices.name(device),
             attributes=[
                 tensorflow_attributes.argument(name, value)
                 for name, value in sorted((node.attributes or {}).items())
                 if not name.startswith("_")
             ],
-            missing=missing,
+            missing=[lack] if node.attributes is None else [],
         )
