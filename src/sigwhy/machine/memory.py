@@ -46,6 +46,12 @@ class Memory:
 
     def read(self, address: int, count: int) -> bytes:
         """So many bytes, all of them."""
+        found = self.peek(address, count)
+        self.touched.update(range(address & -PAGE, address + count, PAGE))
+        return found
+
+    def peek(self, address: int, count: int) -> bytes:
+        """The same, for a look that may lead nowhere: a small core need not hold it."""
         if not LOWEST <= address < HIGHEST - count:
             raise UnreadableError(hex(address))
         found = b""
@@ -55,7 +61,6 @@ class Memory:
             part = self.page(start)[here - start : here - start + count - len(found)]
             if not part:
                 raise UnreadableError(hex(here))
-            self.touched.add(start)
             found += part
         return found
 

@@ -47,7 +47,7 @@ class Classes:
         if not is_pointer(address):
             return ()
         try:
-            table = self.memory.word(address)
+            table = int.from_bytes(self.memory.peek(address, WORD), "little")
         except UnreadableError:
             return ()
         if table not in self._by_table:

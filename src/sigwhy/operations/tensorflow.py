@@ -16,7 +16,13 @@ from msgspec.structs import replace
 
 from sigwhy.machine.demangle import demangled
 from sigwhy.model.operation import Operation
-from sigwhy.operations import tensorflow_attributes, words
+from sigwhy.operations import (
+    tensorflow_attributes,
+    tensorflow_datasets,
+    tensorflow_left,
+    tensorflow_trace,
+    words,
+)
 from sigwhy.operations.tensorflow_kernels import Kernels
 from sigwhy.operations.tensorflow_params import Devices, inputs
 from sigwhy.operations.tensorflow_scan import Scan
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
 
     from sigwhy.model.incident import Thread
     from sigwhy.operations.scene import Scene
+    from sigwhy.operations.tensorflow_datasets import Place
     from sigwhy.operations.tensorflow_kernels import Node
     from sigwhy.operations.tensorflow_scan import Construction, Hit
 
@@ -65,14 +72,40 @@ class _Search:
                 yield from self._of_other(thread, is_hint=not own)
 
     def _of_crashed(self, thread: Thread) -> Iterator[Operation]:
+        """What the dead thread was in, was making the kernel of, or had just been thrown out of."""
         stack = words.stack(self.scene.memory, thread.registers)
-        hits = self.scan.running(stack, words.register_words(thread.registers))
-        for hit in hits:
-            yield self._running(hit, thread)
-        known = {hit.params.kernel.node.address for hit in hits}
-        for made in self.scan.constructions(stack) if not hits else ():
-            if made.node.address not in known:
-                yield self._constructing(made, thread)
+        pipeline = tensorflow_datasets.place(self.scene, stack)
+        if hits := self.scan.running(stack, words.register_words(thread.registers)):
+            yield from (self._running(hit, thread, pipeline) for hit in hits)
+        elif made := self.scan.constructions(stack):
+            yield from (self._constructing(one, thread) for one in made)
+        elif left := self._left(thread):
+            yield replace(
+                self._running(left, thread),
+                state="left",
+                is_hint=True,
+                found="an exception is in flight, and below the stack lie its parameters",
+            )
+        elif pipeline and not thread.python:
+            yield self._in_pipeline(pipeline, thread)
+
+    def _left(self, thread: Thread) -> Hit | None:
+        dead = tensorflow_left.dead_words(self.scene, thread.registers)
+        hits = (hit for hit in self.scan.in_words(dead))
+        return next((h for h in hits if h.params.kernel.node.op not in EVERYWHERE), None)
+
+    def _in_pipeline(self, place: Place, thread: Thread) -> Operation:
+        return Operation(
+            framework="tensorflow",
+            op=place.op,
+            tid=thread.tid,
+            is_hint=True,
+            found="the stack points to its iterator",
+            node=place.node,
+            kernel=readable(place.kind),
+            library=self.scene.classes.library(place.address),
+            pipeline=place.pipeline,
+        )
 
     def _of_other(self, thread: Thread, *, is_hint: bool) -> Iterator[Operation]:
         """What another thread is in. It may be what the dead one worked for, if that is in nothing."""
@@ -82,7 +115,7 @@ class _Search:
                 told = self._running(hit, thread)
                 yield replace(told, state="beside", is_hint=is_hint)
 
-    def _running(self, hit: Hit, thread: Thread) -> Operation:
+    def _running(self, hit: Hit, thread: Thread, place: Place | None = None) -> Operation:
         kernel = hit.params.kernel
         told, lack = inputs(self.scene, self.devices, hit.params)
         plain = self._node(kernel.node, hit.params.device)
@@ -90,9 +123,11 @@ class _Search:
             plain,
             tid=thread.tid,
             found=hit.found,
-            kernel=demangled(f"_ZTS{kernel.kind}").removeprefix("typeinfo name for "),
+            kernel=readable(kernel.kind),
             library=kernel.library,
             inputs=told,
+            pipeline=place.pipeline if place else "",
+            trace=tensorflow_trace.trace(self.scene, hit.params.address),
             missing=[*([lack] if lack else []), *plain.missing],
         )
 
@@ -122,3 +157,8 @@ class _Search:
             ],
             missing=[lack] if node.attributes is None else [],
         )
+
+
+def readable(kind: str) -> str:
+    """The name of a class as one reads it."""
+    return demangled(f"_ZTS{kind}").removeprefix("typeinfo name for ")

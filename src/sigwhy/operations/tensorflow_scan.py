@@ -74,6 +74,10 @@ class Scan:
             hits = list(self._unique(self._behind(within)))
         return sorted(hits, key=lambda hit: hit.at)[:MOST]
 
+    def in_words(self, dead: Sequence[tuple[int, int]]) -> Iterator[Hit]:
+        """Parameters that lie among dead words, in the order of these."""
+        return self._unique(self._on_stack(dead))
+
     def constructions(self, stack: Sequence[tuple[int, int]]) -> list[Construction]:
         """Kernels that are being made: the properties of a node, soon behind a device."""
         found: dict[int, Construction] = {}
@@ -127,7 +131,7 @@ class Scan:
     def _words(self, address: int, which: range) -> list[int]:
         """Those words behind an address that may point to data."""
         try:
-            packed = self.scene.memory.read(address + WORD * which.start, WORD * len(which))
+            packed = self.scene.memory.peek(address + WORD * which.start, WORD * len(which))
         except UnreadableError:
             return []
         return [word for word in array.array("Q", packed) if self._is_data(word)]
@@ -135,7 +139,7 @@ class Scan:
     def _head(self, address: int) -> Params | None:
         """The parameters that begin at an address."""
         try:
-            packed = self.scene.memory.read(address, HEAD)
+            packed = self.scene.memory.peek(address, HEAD)
         except UnreadableError:
             return None
         for n, kernel in enumerate(array.array("Q", packed)):
