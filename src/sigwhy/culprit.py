@@ -20,7 +20,8 @@ from sigwhy.model.blame import (
     telling,
 )
 from sigwhy.model.cause import Culprit
-from sigwhy.model.fact import Check, Entered, Guilty, Op, PythonError, Stack
+from sigwhy.model.fact import Check, Entered, Guilty, PythonError, Stack
+from sigwhy.model.named_op import best, blamed
 from sigwhy.model.typed import imported
 
 if TYPE_CHECKING:
@@ -48,9 +49,12 @@ def _named(verdict: Finding) -> Culprit | None:
 def _filled(found: Culprit, entered: Entered) -> Culprit:
     """The same culprit, with the library and the user's line where the clue left them open."""
     at_line = (found.file, found.line) if found.file else (entered.file, entered.line)
+    function = entered.died_function
+    if found.kind == "op" and at_line == (entered.file, entered.line):
+        function = entered.of_line or function
     return replace(
         found,
-        function=found.function or entered.died_function,
+        function=found.function or function,
         library=found.library or entered.died_library,
         argument=found.argument or _call(found, entered),
         file=at_line[0],
@@ -67,8 +71,8 @@ def _call(found: Culprit, entered: Entered) -> str | None:
 def _of_evidence(case: Case) -> Culprit | None:
     if charged := list(case.all(Guilty)):
         return accused.culprit(case, charged)
-    if op := case.first(Op):
-        return Culprit(kind="op", name=op.op, node=op.node)
+    if (op := best(case)) and (op.state != "beside" or op.is_hint):
+        return blamed(op)
     return next(_suspects(case), None)
 
 

@@ -17,15 +17,19 @@ from sigwhy.model.blame import (
     package_of,
 )
 from sigwhy.model.fact import Entered, Frame
+from sigwhy.model.incident import PythonFrame
 from sigwhy.model.own_code import HOME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from sigwhy.model.incident import Incident, NativeFrame, PythonFrame, Thread
+    from sigwhy.model.incident import Incident, NativeFrame, Thread
 
+LineFrom = Literal["itself", "trace", "main"]
 Way = Literal["ctypes", "cffi", "extension", "thread", "interpreter"]
 
+# /home/me/train.py:36 in step()
+NOTED = re.compile(r"^(?P<file>.{1,4096}):(?P<line>\d{1,8}) in (?P<function>.{1,400})\(\)$")
 MAIN = re.compile(r"^(?:Py_RunMain|Py_BytesMain|Py_Main|pymain_\w+|Py_FinalizeEx|Py_Exit)$")
 EVAL = re.compile(r"^_?PyEval_(?:EvalFrame\w*|EvalCode\w*)$")
 INTERPRETER = re.compile(r"(?:^|/)(?:libpython[\d.]+\w*\.so[\d.]*|python[\d.]*\w?)$")
@@ -42,6 +46,11 @@ OF_THE_SYSTEM = frozenset(
     | {"memcpy", "mempcpy", "bcopy", "bzero", "atoi", "atol", "atoll", "atof", "cfree", "fputs"}
     | {"puts", "strncpy", "stpcpy", "index", "rindex", "qsort", "printf", "sprintf", "snprintf"}
 )
+LINES = {
+    "itself": "your line",
+    "trace": "your line, which TensorFlow noted when the operation was called,",
+    "main": "your line in the main thread, which waits,",
+}
 WHERE = {
     "own": "code of your own",
     "python": "the interpreter",
@@ -85,21 +94,46 @@ def entered(incident: Incident, thread: Thread) -> Entered:
         through_function=own.function if own else None,
         wrapper=_wrapper(thread.python),
     )
-    user = _user(incident, thread)
+    user, came_from = _user(incident, thread)
     if user is None:
         return fact
     call = written(incident, user)
-    fact = replace(fact, written=call, file=user.file, line=user.line)
+    fact = replace(
+        fact,
+        written=call,
+        file=user.file,
+        line=user.line,
+        of_line=user.function,
+        line_from=came_from,
+    )
     return _jumped_on(incident, fact) if call and way == "ctypes" else fact
 
 
-def _user(incident: Incident, thread: Thread) -> PythonFrame | None:
-    """Your innermost line: of the thread itself, else of the first thread, which waits for it."""
-    waiting = (t for t in incident.threads if t.tid == incident.pid and t is not thread)
-    for one in (thread, *waiting):
-        if found := next((f for f in one.python if _is_own(f)), None):
-            return found
-    return None
+def _user(incident: Incident, thread: Thread) -> tuple[PythonFrame | None, LineFrom]:
+    """Your innermost line: of the thread itself, else one that was noted, else of the first thread.
+
+    A framework notes who called an operation; the first thread waits while others work for it.
+    """
+    waiting = next((t for t in incident.threads if t.tid == incident.pid), None)
+    ways: tuple[tuple[LineFrom, Iterable[PythonFrame]], ...] = (
+        ("itself", thread.python),
+        ("trace", _noted(incident)),
+        ("main", waiting.python if waiting else ()),
+    )
+    for came_from, frames in ways:
+        if found := next((f for f in frames if _is_own(f)), None):
+            return found, came_from
+    return None, "itself"
+
+
+def _noted(incident: Incident) -> Iterator[PythonFrame]:
+    """The calls that a framework keeps of the operation that ran."""
+    ran = next((o for o in incident.operations if o.trace and o.state != "beside"), None)
+    for call in ran.trace if ran else ():
+        if found := NOTED.match(call):
+            yield PythonFrame(
+                function=found["function"], file=found["file"], line=int(found["line"])
+            )
 
 
 def _wrapper(frames: Sequence[PythonFrame]) -> str | None:
@@ -215,6 +249,8 @@ def _sentence(found: Entered) -> str:
         "thread": "in a thread that native code had started",
         "interpreter": "inside the interpreter",
     }[found.way]
-    call = f"; your line calls {found.written}" if found.written else ""
+    call = f"; {LINES[found.line_from]} calls {found.written}" if found.written else ""
+    if found.line_from != "itself" and not found.written and found.line:
+        call = f"; {LINES[found.line_from]} is {found.file}:{found.line}"
     place = WHERE.get(found.died_whose) or (found.package or found.died_whose)
     return f"it came there {by}, into {found.function or '??'}, and died in {found.died_function or '??'}, {place}{call}"

@@ -415,7 +415,9 @@ class Entered(Fact):
     Python below: native code started it), ``interpreter`` (nothing but the interpreter itself).
     ``whose`` is whose code was entered and ``died_whose`` whose code it died in: own, package,
     framework, python, system, nobody (memory without a file). ``written`` is the call as it stands
-    in the user's source, ``gil`` whether the thread held the interpreter's lock.
+    in the user's source, ``gil`` whether the thread held the interpreter's lock. ``line_from`` is
+    whose line it is: that of the thread itself, one that the framework noted when the operation was
+    called, or that of the main thread, which waits.
     """
 
     way: Literal["ctypes", "cffi", "extension", "thread", "interpreter"]
@@ -431,6 +433,8 @@ class Entered(Fact):
     written: str | None = None
     file: str | None = None
     line: int | None = None
+    of_line: str | None = None  # the function that the line is in
+    line_from: Literal["itself", "trace", "main"] = "itself"
     caller: str | None = None
     gil: bool | None = None
     through: str | None = None  # the innermost library of the user's own on the way

@@ -21,11 +21,28 @@ def in_kernel(stack: Stack) -> bool:
     return at is not None and not any(OTHERS_CODE.search(words) for words in near[:at])
 
 
+def best(case: Case) -> Op | None:
+    """The operation of the case: found in memory for sure, else named by a text, else a hint."""
+    return min(case.all(Op), key=_doubt, default=None)
+
+
+def _doubt(op: Op) -> tuple[bool, bool, bool]:
+    """Another thread's comes last; a text that names the kernel too knows more than one that does not."""
+    is_sure = op.from_memory and not op.is_hint
+    return op.state == "beside", not is_sure and (op.is_hint or op.kernel is None), not is_sure
+
+
 def operation(case: Case) -> Culprit | None:
-    """The operation of the case: one whose kernel is named first."""
-    ops = [op for op in case.all(Op) if op.framework in {"tensorflow", "torch", "paddle"}]
-    op = min(ops, key=lambda op: op.kernel is None, default=None)
-    return Culprit(kind="op", name=op.op, node=op.node) if op else None
+    """The operation of the case as the one to blame, where it is of a framework of kernels."""
+    op = best(case)
+    if op is None or op.framework not in {"tensorflow", "torch", "paddle"}:
+        return None
+    return None if op.state == "beside" and not op.is_hint else blamed(op)
+
+
+def blamed(op: Op) -> Culprit:
+    """An operation as the one to blame."""
+    return Culprit(kind="op", name=op.op, node=op.node)
 
 
 def place(case: Case, fact: Check | Log) -> Culprit:
