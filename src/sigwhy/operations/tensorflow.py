@@ -69,7 +69,7 @@ class _Search:
         yield from own
         for thread in self.scene.threads:
             if thread is not crashed and not self.scene.is_late:
-                yield from self._of_other(thread, is_hint=not own)
+                yield from self._of_other(thread, None if own else crashed)
 
     def _of_crashed(self, thread: Thread) -> Iterator[Operation]:
         """What the dead thread was in, was making the kernel of, or had just been thrown out of."""
@@ -107,13 +107,29 @@ class _Search:
             pipeline=place.pipeline,
         )
 
-    def _of_other(self, thread: Thread, *, is_hint: bool) -> Iterator[Operation]:
-        """What another thread is in. It may be what the dead one worked for, if that is in nothing."""
+    def _of_other(self, thread: Thread, idle: Thread | None) -> Iterator[Operation]:
+        """What another thread is in: perhaps what the dead one, which is in nothing, worked for."""
         stack = words.stack(self.scene.memory, thread.registers, most=OTHER_BYTES)
-        for hit in self.scan.on_stack(stack)[:1]:
-            if hit.params.kernel.node.op not in EVERYWHERE:
-                told = self._running(hit, thread)
-                yield replace(told, state="beside", is_hint=is_hint)
+        hits = self.scan.on_stack(stack)[:1]
+        for hit in hits:
+            if hit.params.kernel.node.op in EVERYWHERE:
+                continue
+            told = self._running(hit, thread)
+            inside = range(words.pointer(thread.registers), hit.at)
+            if idle and self._leads_into(idle, inside):
+                found = f"{hit.found} of the thread that it worked for"
+                yield replace(told, tid=idle.tid, found=found)
+            else:
+                yield replace(told, state="beside", is_hint=idle is not None)
+
+    def _leads_into(self, thread: Thread, inside: range) -> bool:
+        """Whether a thread works with what lies in the frames of a kernel in another one.
+
+        Who asks other threads for help keeps on its own stack what they share: the function, the
+        barrier. Their stacks point there.
+        """
+        stack = words.stack(self.scene.memory, thread.registers, most=OTHER_BYTES)
+        return self.scan.leads_into(stack, words.register_words(thread.registers), inside)
 
     def _running(self, hit: Hit, thread: Thread, place: Place | None = None) -> Operation:
         kernel = hit.params.kernel

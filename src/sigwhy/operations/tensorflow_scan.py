@@ -78,6 +78,17 @@ class Scan:
         """Parameters that lie among dead words, in the order of these."""
         return self._unique(self._on_stack(dead))
 
+    def leads_into(
+        self, stack: Sequence[tuple[int, int]], registers: Iterable[int], inside: range
+    ) -> bool:
+        """Whether a stack points into a range, or to something that does."""
+        places = self._places(stack, registers)
+        return any(word in inside for word in places) or any(
+            behind in inside
+            for word in places
+            for behind in self._words(word, range(CLOSURE // WORD))
+        )
+
     def constructions(self, stack: Sequence[tuple[int, int]]) -> list[Construction]:
         """Kernels that are being made: the properties of a node, soon behind a device."""
         found: dict[int, Construction] = {}
