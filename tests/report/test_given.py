@@ -25,7 +25,7 @@ GATHER = Operation(
     ],
     attributes=[
         Argument(name="method", kind="string", values=["bilinear"]),
-        Argument(name="T", kind="dtype", dtype="float32"),
+        Argument(name="T", kind="dtype", text="float32"),
         Argument(name="_secret", kind="string", values=["of the framework"]),
     ],
 )
@@ -47,6 +47,10 @@ def test_every_form_shows_the_arguments(form):
 def test_memory_that_is_gone_is_said_and_so_is_the_variable():
     row = given(report_of(GATHER)).rows[2]
     assert row.values == "7 (its memory is gone) (your x)"
+
+
+def test_a_type_that_an_input_shows_is_not_said_again():
+    assert given(report_of(GATHER)).attributes == "with method = bilinear"
 
 
 def test_without_an_operation_nothing_is_shown():

@@ -6,6 +6,7 @@ interpreter, executors and thread pools are on every stack. The tables say which
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -309,5 +310,7 @@ def file_name(path: str) -> str:
 
 def short_path(path: str) -> str:
     """A path from the package on: ``horovod/tensorflow/mpi_lib.so``."""
+    if "/../" in path:
+        path = posixpath.normpath(path)
     found = PACKAGE.search(path)
     return path[found.start("package") :] if found else path

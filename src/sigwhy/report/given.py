@@ -59,7 +59,10 @@ def given(report: Report) -> Given | None:
     # What is to blame is shown even where there are many more.
     order = sorted(range(len(named)), key=lambda n: (named[n].name not in blamed, n))[:MOST_ROWS]
     rows = tuple(_row(n, named[n], blamed) for n in sorted(order))
-    rest = [a for a in plain if a.name not in blamed]
+    implied = {i.dtype for i in kept.inputs}  # a type that an input shows need not be said again
+    rest = [
+        a for a in plain if a.name not in blamed and not (a.kind == "dtype" and a.text in implied)
+    ]
     return Given(
         rows=rows,
         untold=len(named) - len(rows),
@@ -110,10 +113,10 @@ def shown_value(value: object) -> str:
 
 def _attributes(attributes: list[Argument]) -> str:
     """The attributes on one line, those that are more than a type first."""
-    told = sorted(attributes, key=lambda a: a.kind == "dtype")
-    words = [f"{a.name} = {_plain(a)}" for a in told[:MOST_PLAIN]]
-    left = len(told) - MOST_PLAIN
-    return one_line(", ".join(words) + (f" and {left} more" if left > 0 else ""), most=240)
+    words = [f"{a.name} = {_plain(a)}" for a in attributes[:MOST_PLAIN]]
+    left = len(attributes) - MOST_PLAIN
+    more = f" and {left} more" if left > 0 else ""
+    return one_line("with " + ", ".join(words) + more, most=240) if words else ""
 
 
 def _plain(argument: Argument) -> str:

@@ -142,7 +142,8 @@ def _in_full(function: str) -> str:
 
 def _places(report: Report) -> Iterator[str]:
     culprit, case = report.culprit, report.case
-    if op := case.first(Op):
+    op = case.first(Op)
+    if op and not op.from_memory:  # of one from memory, more is told below its arguments
         details = (op.node and f"node {op.node}", op.device, op.kernel and f"kernel {op.kernel}")
         yield ", ".join([f"{_op_name(op)}", *(d for d in details if d)])
     python = list(_frames(case, "python"))

@@ -180,8 +180,11 @@ def _points(report: Report) -> list[Point]:
 
 
 def _blame(report: Report) -> str | None:
-    """Who is to blame, unless the places have said it."""
-    name = blame(report.culprit) if report.culprit else None
+    """Who is to blame, unless the places, or the arguments with the guilty one, have said it."""
+    culprit = report.culprit
+    if culprit and culprit.kind == "op" and any(i.operations for i in report.incidents):
+        return None
+    name = blame(culprit) if culprit else None
     return None if name and any(name in place for place in places(report)) else name
 
 
