@@ -27,6 +27,11 @@ LONG_BYTES = 20_000_000
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("evidence", nargs="+", metavar="FILE", help="- is standard input")
+    parser.add_argument(
+        "--repro",
+        metavar="FILE.py",
+        help="write a script that runs the operation of an Incident again, with its inputs",
+    )
     forms(parser)
 
 
@@ -52,6 +57,10 @@ def run(args: argparse.Namespace) -> int:
     with Waiting(sources):
         report = explain(*sources)
     tell(args, report)
+    if args.repro:
+        from sigwhy.cli import repro
+
+        repro.write(report, args.repro)
     return VERDICT if report.verdict else UNDECIDED
 
 
