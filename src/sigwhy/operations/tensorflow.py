@@ -28,7 +28,7 @@ from sigwhy.operations.tensorflow_params import Devices, inputs
 from sigwhy.operations.tensorflow_scan import Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sigwhy.model.incident import Thread
     from sigwhy.operations.scene import Scene
@@ -72,27 +72,38 @@ class _Search:
                 yield from self._of_other(thread, None if own else crashed)
 
     def _of_crashed(self, thread: Thread) -> Iterator[Operation]:
-        """What the dead thread was in, was making the kernel of, or had just been thrown out of."""
+        """What the dead thread was in, had just been thrown out of, or was making the kernel of."""
         stack = words.stack(self.scene.memory, thread.registers)
         pipeline = tensorflow_datasets.place(self.scene, stack)
-        if hits := self.scan.running(stack, words.register_words(thread.registers)):
+        hits = self.scan.near(stack)
+        registers = words.register_words(thread.registers)
+        if not hits and (dead := self._dead(thread)):
+            hits = self._news([*self.scan.near(dead), *self.scan.further(stack, registers)])
+            yield from (self._left(hit, thread) for hit in hits[:1])
+        elif hits := hits or self.scan.further(stack, registers):
             yield from (self._running(hit, thread, pipeline) for hit in hits)
-        elif made := self.scan.constructions(stack):
-            yield from (self._constructing(one, thread) for one in made)
-        elif left := self._left(thread):
-            yield replace(
-                self._running(left, thread),
-                state="left",
-                is_hint=True,
-                found="an exception is in flight, and below the stack lie its parameters",
-            )
+        elif made := self._made(stack, registers):
+            yield self._constructing(made, thread)
         elif pipeline and not thread.python:
             yield self._in_pipeline(pipeline, thread)
 
-    def _left(self, thread: Thread) -> Hit | None:
-        dead = tensorflow_left.dead_words(self.scene, thread.registers)
-        hits = (hit for hit in self.scan.in_words(dead))
-        return next((h for h in hits if h.params.kernel.node.op not in EVERYWHERE), None)
+    def _dead(self, thread: Thread) -> Sequence[tuple[int, int]]:
+        """The words of calls that an exception has left; where nobody caught it, it left none."""
+        if self.scene.signal is None or self.scene.signal.name == "SIGABRT":
+            return []
+        return tensorflow_left.dead_words(self.scene, thread.registers)
+
+    def _left(self, hit: Hit, thread: Thread) -> Operation:
+        found = "an exception is in flight, and its parameters lie where the stack was"
+        return replace(self._running(hit, thread), state="left", is_hint=True, found=found)
+
+    def _made(self, stack: Sequence[tuple[int, int]], registers: list[int]) -> Construction | None:
+        made = self.scan.constructions(stack, registers)
+        return next((one for one in made if one.node.op not in EVERYWHERE), None)
+
+    @staticmethod
+    def _news(hits: Iterable[Hit]) -> list[Hit]:
+        return [hit for hit in hits if hit.params.kernel.node.op not in EVERYWHERE]
 
     def _in_pipeline(self, place: Place, thread: Thread) -> Operation:
         return Operation(
@@ -110,10 +121,7 @@ class _Search:
     def _of_other(self, thread: Thread, idle: Thread | None) -> Iterator[Operation]:
         """What another thread is in: perhaps what the dead one, which is in nothing, worked for."""
         stack = words.stack(self.scene.memory, thread.registers, most=OTHER_BYTES)
-        hits = self.scan.on_stack(stack)[:1]
-        for hit in hits:
-            if hit.params.kernel.node.op in EVERYWHERE:
-                continue
+        for hit in self._news(self.scan.near(stack)[:1]):
             told = self._running(hit, thread)
             inside = range(words.pointer(thread.registers), hit.at)
             if idle and self._leads_into(idle, inside):

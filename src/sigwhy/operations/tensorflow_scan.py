@@ -55,28 +55,20 @@ class Scan:
     kernels: Kernels
     devices: Devices
 
-    def running(self, stack: Sequence[tuple[int, int]], registers: Iterable[int]) -> list[Hit]:
-        """The kernels that a thread is in, the innermost first."""
-        if found := self.on_stack(stack):
-            return found
+    def near(self, stack: Sequence[tuple[int, int]]) -> list[Hit]:
+        """The kernels whose parameters or context lie among these words, in the order of these."""
+        if hits := list(self._unique(self._on_stack(stack))):
+            return hits[:MOST]
+        ends = (stack[0][0], stack[-1][0]) if stack else (0, 0)
+        inside = range(min(ends), max(ends))
+        places = {w: at for w, at in self._places(stack, ()).items() if w in inside}
+        return list(self._unique(self._behind(places)))[:MOST]
+
+    def further(self, stack: Sequence[tuple[int, int]], registers: Iterable[int]) -> list[Hit]:
+        """The kernels to which these words lead through the heap."""
         places = self._places(stack, registers)
         hits = list(self._unique(self._behind(places)))
-        hits = hits or list(self._unique(self._closures(places)))
-        return sorted(hits, key=lambda hit: hit.at)[:MOST]
-
-    def on_stack(self, stack: Sequence[tuple[int, int]]) -> list[Hit]:
-        """The same where parameters or their context lie on the stack itself, as they mostly do."""
-        hits = list(self._unique(self._on_stack(stack)))
-        if not hits and stack:
-            low, high = stack[0][0], stack[-1][0]
-            places = self._places(stack, ())
-            within = {word: at for word, at in places.items() if low <= word < high}
-            hits = list(self._unique(self._behind(within)))
-        return sorted(hits, key=lambda hit: hit.at)[:MOST]
-
-    def in_words(self, dead: Sequence[tuple[int, int]]) -> Iterator[Hit]:
-        """Parameters that lie among dead words, in the order of these."""
-        return self._unique(self._on_stack(dead))
+        return (hits or list(self._unique(self._closures(places))))[:MOST]
 
     def leads_into(
         self, stack: Sequence[tuple[int, int]], registers: Iterable[int], inside: range
@@ -89,18 +81,23 @@ class Scan:
             for behind in self._words(word, range(CLOSURE // WORD))
         )
 
-    def constructions(self, stack: Sequence[tuple[int, int]]) -> list[Construction]:
-        """Kernels that are being made: the properties of a node, soon behind a device."""
-        found: dict[int, Construction] = {}
+    def constructions(
+        self, stack: Sequence[tuple[int, int]], registers: Sequence[int]
+    ) -> Iterator[Construction]:
+        """Kernels that are being made: the properties of a node, soon behind a device.
+
+        Who makes a kernel has a pointer to both further down, which old words have not.
+        """
         for n, (at, word) in enumerate(stack):
-            if not self._is_data(word) or word in found:
+            node = self.kernels.node(word) if self._is_data(word) else None
+            if node is None:
                 continue
-            node = self.kernels.node(word)
-            near = (value for _, value in stack[max(0, n - BEFORE) : n])
-            device = next((v for v in near if self.devices.is_device(v)), None) if node else None
-            if node and device:
-                found[word] = Construction(node, device, at)
-        return list(found.values())[:MOST]
+            near = [value for _, value in stack[max(0, n - BEFORE) : n]]
+            device = next((value for value in near if self.devices.is_device(value)), None)
+            inside = range(at - WORD * BEFORE, at)
+            below = (*registers, *(value for _, value in stack[: max(0, n - BEFORE)]))
+            if device and any(value in inside for value in below):
+                yield Construction(node, device, at)
 
     def _places(self, stack: Sequence[tuple[int, int]], registers: Iterable[int]) -> dict[int, int]:
         """Every value that may point to data, and where it stands innermost."""
@@ -154,8 +151,10 @@ class Scan:
         except UnreadableError:
             return None
         for n, kernel in enumerate(array.array("Q", packed)):
-            if self.kernels.is_kernel(kernel):
-                return params(self.kernels, self.devices, address + WORD * n)
+            if self.kernels.is_kernel(kernel) and (
+                one := params(self.kernels, self.devices, address + WORD * n)
+            ):
+                return one
         return None
 
     @staticmethod
