@@ -161,18 +161,18 @@ class Made(Memory):
         own = self.table("N10tensorflow5OpDefE")
         return self.put(self.room(160), own, 0, *head, *lists, self.string(op), self.string(""))
 
-    def properties(self, form, op, name, definition, attributes, ins, outs):
+    def properties(self, form, named, definition, attributes, types):
         """NodeProperties = {OpDef*, NodeDef, types of the inputs, types of the outputs}."""
         at = self.room(400)
         own = self.table("N10tensorflow7NodeDefE")
         head = (1, 0, 0, 0) if form == NEW else (0, 0, 0)
-        texts = [self.string(text) for text in (name, op, "/device:CPU:0")]
+        texts = [self.string(text) for text in (*named, "/device:CPU:0")]
         node = (own, 0, *head, *self.attributes(form, attributes), 0, *texts, 0, 0)
         self.put(at, definition, *node)
         behind = at + 8 + 8 * len(node)
-        for n, types in enumerate((ins, outs)):
-            self.put(behind + 40 * n, len(types) << 1)
-            self.write(behind + 40 * n + 8, struct.pack(f"<{len(types)}i", *types))
+        for n, some in enumerate(types):
+            self.put(behind + 40 * n, len(some) << 1)
+            self.write(behind + 40 * n + 8, struct.pack(f"<{len(some)}i", *some))
         return at
 
     def kernel(self, properties, name, op, kind="N10tensorflow6AddOpsE"):
@@ -231,7 +231,7 @@ class World:
         types = ([FLOAT, FLOAT, INT], [FLOAT])
         attributes = {"T": ("type", FLOAT), "N": 2, "sizes": [4, 5, 6], "one": [9], "words": "VALID", "ratio": 0.5, "flag": True, "form": ("shape", (2, -1)), "_class": "loc"}  # fmt: skip
         self.properties = made.properties(
-            self.form, self.op, self.node, definition, attributes, *types
+            self.form, (self.node, self.op), definition, attributes, types
         )
         self.kernel = made.kernel(self.properties, self.node, self.op)
         self.device = made.device()

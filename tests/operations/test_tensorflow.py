@@ -181,7 +181,7 @@ def test_string_tensors_are_kept_whole():
     definition = made.definition(
         NEW, "Join", [("words", STRING, "", "")], [("out", STRING, "", "")]
     )
-    node = made.properties(NEW, "Join", "join", definition, {"x": 1}, [STRING], [STRING])
+    node = made.properties(NEW, ("join", "Join"), definition, {"x": 1}, ([STRING], [STRING]))
     kernel = made.kernel(node, "join", "Join")
     made.params(kernel, world.device, [made.tensor(STRING, (2,), words)], world.place)
     scene = world.scene()
@@ -216,3 +216,14 @@ def test_words_that_change_places_make_no_other_operation(form, words):
         a, b = held[8 * one : 8 * one + 8], held[8 * other : 8 * other + 8]
         held[8 * one : 8 * one + 8], held[8 * other : 8 * other + 8] = b, a
     assert {one.op for one in found(world)} <= {"Concatenate"}
+
+
+def test_damaged_cores_name_nothing_that_was_not_there(tmp_path):
+    from tools.fuzz_cores import damaged
+
+    path = tmp_path / "core"
+    path.write_bytes(World(place=STACK + 1024).core())
+    result = damaged(str(path), 300, 7)
+    assert (result.tried, result.raised, dict(result.wrong)) == (300, [], {})
+    assert 0 < result.right < 300
+    assert result.slowest < 5

@@ -21,6 +21,7 @@ from sigwhy.operations import (
     tensorflow_datasets,
     tensorflow_left,
     tensorflow_trace,
+    tensorflow_xla,
     words,
 )
 from sigwhy.operations.tensorflow_kernels import Kernels
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from sigwhy.operations.tensorflow_datasets import Place
     from sigwhy.operations.tensorflow_kernels import Node
     from sigwhy.operations.tensorflow_scan import Construction, Hit
+    from sigwhy.operations.tensorflow_xla import Instruction
 
 LIBRARIES = re.compile(r"/libtensorflow_(?:framework|cc)\.so|/_pywrap_tensorflow_internal\.so")
 # oneDNN takes the place of an operation under a name of its own.
@@ -44,6 +46,7 @@ REWRITTEN = re.compile(
 # What every call of a function runs: in old memory it is no news.
 EVERYWHERE = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval", "NoOp", "Identity"})
 OTHER_BYTES = 64 << 10
+COMPILED = "tensorflow::Xla"  # how the classes of kernels begin that run compiled functions
 
 
 def find(scene: Scene) -> Iterator[Operation]:
@@ -81,7 +84,8 @@ class _Search:
             hits = self._news([*self.scan.near(dead), *self.scan.further(stack, registers)])
             yield from (self._left(hit, thread) for hit in hits[:1])
         elif hits := hits or self.scan.further(stack, registers):
-            yield from (self._running(hit, thread, pipeline) for hit in hits)
+            told = (self._running(hit, thread, pipeline) for hit in hits)
+            yield from (self._with_instruction(one, thread) for one in told)
         elif made := self._made(stack, registers):
             yield self._constructing(made, thread)
         elif pipeline and not thread.python:
@@ -124,11 +128,28 @@ class _Search:
         for hit in self._news(self.scan.near(stack)[:1]):
             told = self._running(hit, thread)
             inside = range(words.pointer(thread.registers), hit.at)
-            if idle and self._leads_into(idle, inside):
+            if idle and (self._leads_into(idle, inside) or self._compiled(idle, told.op)):
                 found = f"{hit.found} of the thread that it worked for"
-                yield replace(told, tid=idle.tid, found=found)
+                yield self._with_instruction(replace(told, tid=idle.tid, found=found), idle)
             else:
                 yield replace(told, state="beside", is_hint=idle is not None)
+
+    def _compiled(self, thread: Thread, function: str) -> bool:
+        """Whether a thread runs what XLA made of a function."""
+        found = self._instruction(thread)
+        return found is not None and found.is_of(function)
+
+    def _instruction(self, thread: Thread) -> Instruction | None:
+        stack = words.stack(self.scene.memory, thread.registers, most=OTHER_BYTES)
+        values = (*words.register_words(thread.registers), *(value for _, value in stack))
+        return tensorflow_xla.instruction(self.scene, values)
+
+    def _with_instruction(self, operation: Operation, thread: Thread) -> Operation:
+        """The same; where XLA ran a compiled function, with the instruction."""
+        if COMPILED not in operation.kernel:
+            return operation
+        found = self._instruction(thread)
+        return replace(operation, inner=found.name) if found else operation
 
     def _leads_into(self, thread: Thread, inside: range) -> bool:
         """Whether a thread works with what lies in the frames of a kernel in another one.

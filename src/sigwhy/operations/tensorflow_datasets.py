@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.operations.classes import WORD, is_pointer
-from sigwhy.operations.tensorflow_tensors import texts_in
+from sigwhy.operations.texts import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sigwhy.operations.scene import Scene
 
 ITERATOR = "N10tensorflow4data12IteratorBaseE"
+WRAPPER = "DatasetVariantWrapper"
 DATASET = re.compile(r"^N10tensorflow(?:4data)?11DatasetBaseE$")
 PLACE = re.compile(r"^Iterator::[\w:\[\]#=,. -]{1,2000}$")
 OPERATION = re.compile(r"^\w{1,100}Dataset(?:V\d)?$")
@@ -47,6 +48,12 @@ def place(scene: Scene, stack: Sequence[tuple[int, int]]) -> Place | None:
             if pipeline := next((text for text in texts if PLACE.match(text)), ""):
                 return Place(word, scene.classes.of(word)[0], pipeline, *_dataset(scene, word))
     return None
+
+
+def operation(scene: Scene, wrapper: int) -> str:
+    """The operation that made the dataset to which a variant leads; nothing where it is another."""
+    kinds = scene.classes.of(wrapper)
+    return _dataset(scene, wrapper)[0] if any(WRAPPER in kind for kind in kinds) else ""
 
 
 def _dataset(scene: Scene, iterator: int) -> tuple[str, str]:

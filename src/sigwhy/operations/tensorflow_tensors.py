@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from sigwhy.machine.demangle import demangled
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.model.operation import Argument
-from sigwhy.operations import cpp, tensorflow_types
-from sigwhy.operations.classes import WORD, is_pointer
+from sigwhy.operations import tensorflow_datasets, tensorflow_types
+from sigwhy.operations.classes import WORD
 from sigwhy.operations.standing import standing
+from sigwhy.operations.texts import texts_in
 
 if TYPE_CHECKING:
     from sigwhy.machine.memory import Memory
@@ -225,7 +226,6 @@ def readable(value: bytes) -> str:
 # ---- resources and variants -----------------------------------------------------------------
 
 HANDLE_BYTES = 200
-LONGEST_NAME = 1000
 
 
 def _resource(scene: Scene, found: Tensor, plain: Argument) -> Argument:
@@ -252,25 +252,12 @@ def _variant(scene: Scene, data: int) -> str:
         return ""
     for at in places:
         if kinds := scene.classes.of(at):
+            if op := tensorflow_datasets.operation(scene, at):
+                return f"the dataset of {op}"
             words = demangled(f"_ZTS{kinds[0]}").removeprefix("typeinfo name for ")
             inner = words.partition("Value<")[2].rpartition(">")[0]
             return inner.strip() or words
     return ""
-
-
-def texts_in(memory: Memory, address: int, size: int) -> list[str]:
-    """The printable strings among the members of an object, in their order."""
-    found = []
-    for at in range(address, address + size, WORD):
-        try:
-            start, length = struct.unpack("<QQ", memory.read(at, 16))
-            fits = 0 < length <= LONGEST_NAME and (start == at + 16 if length < 16 else True)
-            if fits and is_pointer(start & -WORD):
-                text = cpp.string(memory, at, LONGEST_NAME).decode()
-                found += [text] if text.isprintable() else []
-        except (UnreadableError, UnicodeDecodeError):
-            continue
-    return found
 
 
 def replaced(argument: Argument, **changes: object) -> Argument:
