@@ -31,19 +31,35 @@ if TYPE_CHECKING:
     from sigwhy.model.cause import Finding
     from sigwhy.model.fact import Frame
 
+# Causes that lie in the operation or in what it was given, not in who called it.
+OF_OPERATIONS = frozenset(
+    {"op-argument", "op-bug", "custom-op-bug", "malformed-input", "memory-demand"}
+)
 FEW = 6  # frames from the top among which the user's own code is looked for first
 
 
 def culprit(case: Case, verdict: Finding | None) -> Culprit | None:
     """The culprit that the clues of the verdict name, else what the evidence names by itself."""
     named = _named(verdict) if verdict else None
-    found = named or _of_evidence(case)
+    found = _in_memory(case, named or _of_evidence(case), verdict)
     entered = case.first(Entered)
     return _filled(found, entered) if found and entered else found
 
 
 def _named(verdict: Finding) -> Culprit | None:
     return next((c.culprit for c in verdict.clues if c.weight > 0 and c.culprit), None)
+
+
+def _in_memory(case: Case, found: Culprit | None, verdict: Finding | None) -> Culprit | None:
+    """The operation that memory shows instead of the call that led there, where that is to blame."""
+    op = best(case)
+    if op is None or not op.from_memory or op.is_hint or op.state == "beside":
+        return found
+    if found is None or found.kind != "api":
+        return found
+    if verdict and verdict.cause.id not in OF_OPERATIONS:
+        return found
+    return replace(found, kind="op", name=op.op, node=op.node)
 
 
 def _filled(found: Culprit, entered: Entered) -> Culprit:

@@ -51,16 +51,19 @@ def judge(gathered: Gathered, *incidents: Incident, kept_in: Sequence[str | None
 
     ``kept_in`` names the files of the Incidents, in their order.
     """
+    from dataclasses import replace
+
     from sigwhy.causes import judged
     from sigwhy.contradictions import contradictions
     from sigwhy.culprit import culprit
-    from sigwhy.guilt import tried
+    from sigwhy.guilt import guilty, trials
     from sigwhy.machine.library import named
     from sigwhy.mechanisms import mechanism, usual
     from sigwhy.missing import missing
     from sigwhy.model.case import Case
     from sigwhy.model.report import Report
     from sigwhy.read import read
+    from sigwhy.upstream import known
 
     notes = list(gathered.notes)
     seen_from_outside = [_autopsy(n, incident, notes) for n, incident in enumerate(incidents, 1)]
@@ -75,7 +78,9 @@ def judge(gathered: Gathered, *incidents: Incident, kept_in: Sequence[str | None
     found = [piece for evidence, _ in seen_from_outside for piece in evidence]
     facts = [fact for _, facts in seen_from_outside for fact in facts]
     case = named(Case((*found, *gathered.evidence, *texts), (*facts, *reading.facts)))
-    case = tried(case, incidents, notes)
+    tries = trials(case, incidents)
+    accused = (*guilty(case, tries, notes), *known(case, tries))
+    case = replace(case, facts=(*case.facts, *accused))
     causes = judged(case)
     verdict = decide(causes.findings)
     seen = mechanism(case)

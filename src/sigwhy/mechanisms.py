@@ -19,6 +19,7 @@ from sigwhy.model.fact import (
     Fact,
     Fault,
     Gpu,
+    Guilty,
     HeapDamage,
     Instruction,
     Limit,
@@ -451,6 +452,16 @@ def _as_it_died(fact: Fact, ending: Ending) -> Fact | None:
             return fact
 
 
+def _without_absurd_requests(case: Case) -> list[tuple[Fact, Fact]]:
+    """Each fact, and how it reads where data asked for more than anybody has: memory did not run out."""
+    absurd = any(g.rule == "contents" and g.fit == "exact" for g in case.all(Guilty))
+    return [
+        (fact, replace(fact, type=None) if absurd and isinstance(fact, Uncaught) else fact)
+        for fact in case.facts
+        if not (absurd and isinstance(fact, Allocation))
+    ]
+
+
 def mechanism(case: Case) -> Seen | None:
     """What the machine did, if a fact of the case shows it."""
     best = Seen(TABLE[-1], Sure.NO, case.facts[0]) if case.facts else None
@@ -458,7 +469,8 @@ def mechanism(case: Case) -> Seen | None:
     lost = any(notice.topic == "worker-lost" for notice in case.all(Notice))
     died = lost or case.first(Death) is not None
     ending = _ending(case)
-    facts = [(fact, _as_it_died(fact, ending)) for fact in case.facts]
+    seen = _without_absurd_requests(case)
+    facts = [(fact, _as_it_died(told, ending)) for fact, told in seen]
     for row in TABLE:
         if died and row.id == "no-crash":
             continue

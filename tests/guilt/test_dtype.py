@@ -23,3 +23,13 @@ def test_without_such_a_tensor_it_is_the_attribute():
 def test_the_type_of_the_indices_is_never_to_blame():
     gather = operation("Gather", [handle(), tensor("indices", [1], 0, dtype="float64")])
     assert blamed(gather, says=SAYS, file=TENSOR_CC) == {}
+
+
+def test_of_several_variables_any_may_hold_the_other_type():
+    adam = operation("Adam", [handle("var"), handle("m"), tensor("lr", [], 0.1, dtype="float64")])
+    found = blamed(adam, says=SAYS, file=TENSOR_CC)
+    assert list(found) == ["var", "m"]
+    assert found["m"] == (
+        "exact",
+        "what m leads to is float32, the call is made for float64",
+    )

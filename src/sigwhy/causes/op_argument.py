@@ -36,6 +36,7 @@ from sigwhy.model.fact import (
     Checker,
     Death,
     Entered,
+    Guilty,
     Instruction,
     Log,
     PythonError,
@@ -137,7 +138,8 @@ def _weighed(case: Case, check: Check, words: str, place: str) -> Iterator[Clue]
 
 def _inside(case: Case) -> Iterator[Clue]:
     """A death inside an operation; SIGFPE is a size, a stride or a group of 0."""
-    if (ran := operation(case)) is None:
+    ran = operation(case)
+    if ran is None or any(guilty.cause != CAUSE.id for guilty in case.all(Guilty)):
         return
     divided = (d for d in case.all(Death) if d.signal == "SIGFPE")
     told = case.first(Death) or case.first(Checker)

@@ -59,11 +59,6 @@ def rules() -> dict[str, Rule]:
     }
 
 
-def tried(case: Case, incidents: Sequence[Incident], notes: list[str]) -> Case:
-    """The same case, and the arguments that are to blame as facts of it."""
-    return replace(case, facts=(*case.facts, *guilty(case, trials(case, incidents), notes)))
-
-
 def guilty(case: Case, tries: Sequence[Trial], notes: list[str]) -> tuple[Guilty, ...]:
     """The arguments of the innermost operation that has any to blame."""
     for trial in tries:

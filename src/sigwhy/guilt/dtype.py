@@ -42,25 +42,41 @@ def plain(name: str) -> str:
 
 def _of_types(trial: Trial, check: Check, wanted: str, got: str) -> Iterator[Charge]:
     operation = trial.operation
-    handle = next((a for a in operation.inputs if a.dtype in HANDLES or a.kind in HANDLES), None)
-    given = [
-        a
-        for a in operation.inputs
-        if plain(a.dtype) == wanted and a.dtype not in HANDLES and not INDEXES.search(a.name)
-    ]
+    handles = [a for a in operation.inputs if a.dtype in HANDLES or a.kind in HANDLES]
+    if len(handles) > 1:
+        yield from _handles(handles, check, wanted, got)
+        return
+    given = [a for a in operation.inputs if plain(a.dtype) == wanted and not INDEXES.search(a.name)]
     types = [a for a in operation.attributes if _type(a) in {wanted, got}]
     for argument in given or [a for a in types if not INDEXES.search(a.name)]:
         own = plain(argument.dtype) if argument in given else _type(argument)
         other = got if own == wanted else wanted
-        holds = f"what {handle.name} leads to is {other}" if handle else f"{other} was found"
+        name = handles[0].name if handles else ""
         yield Charge(
             argument=argument,
             rule="dtype",
-            says=f"{argument.name} is {own}, {holds}",
+            says=f"{argument.name} is {own}, {_leads(name)} is {other}",
             shown_by=check,
             value=own,
             wanted=other,
-            fit="exact" if handle else "likely",
+            fit="exact" if handles else "likely",
+        )
+
+
+def _leads(name: str) -> str:
+    return f"what {name} leads to" if name else "what was found"
+
+
+def _handles(handles: list[Argument], check: Check, wanted: str, got: str) -> Iterator[Charge]:
+    """Several handles: one of them leads to the other type, and the check does not say which."""
+    for argument in handles:
+        yield Charge(
+            argument=argument,
+            rule="dtype",
+            says=f"{_leads(argument.name)} is {got}, the call is made for {wanted}",
+            shown_by=check,
+            value=got,
+            wanted=wanted,
         )
 
 

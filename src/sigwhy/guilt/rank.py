@@ -96,8 +96,8 @@ def _layout(trial: Trial, check: Check) -> Iterator[Charge]:
     asked = ASKED.search(f"{check.expression} {check.detail} {check.span.words}")
     wanted = int(asked["index"]) + 1 if asked else 4
     for argument in trial.arguments:
-        length = len(argument.values)
-        if PER_DIMENSION.search(argument.name) and 0 < length < wanted:
+        length, is_list = len(argument.values), argument.kind == "list"
+        if PER_DIMENSION.search(argument.name) and (length or is_list) and length < wanted:
             yield Charge(
                 argument=argument,
                 rule="length",
@@ -115,7 +115,7 @@ def _layout(trial: Trial, check: Check) -> Iterator[Charge]:
 
 
 def _counted_off(length: int) -> str:
-    return f"{length} values" if length > 1 else "1 value"
+    return "1 value" if length == 1 else f"{length} values" if length else "no values"
 
 
 def _rank(argument: Argument) -> int | None:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sigwhy.model.blame import owner, short_path
 from sigwhy.model.cause import Clue, Culprit, Weight
-from sigwhy.model.fact import Guilty, KnownBug, Op
+from sigwhy.model.fact import Frame, Guilty, KnownBug, Op, Wrote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sigwhy.model.case import Case
 
-# Where the access that failed went into memory that an input says is its own, nothing else explains it.
-PROVES = frozenset({"freed", "protected"})
+OF_MEMORY = frozenset({"memory-demand", "memory-leak"})
+LENT = ("borrows", "frees")
+# The access that failed went into memory that an input says is its own, or the decoder died of data
+# whose head is absurd: nothing else explains it.
+LENDING = frozenset({"freed", "protected"})
+PROVES = LENDING | {"contents"}
+INSIDE = frozenset({"running", "constructing", "left"})
+# Whose library defines an operation, and what it speaks for when the process died in there.
+AT_FAULT = {"own": "custom-op-bug", "package": "native-extension-bug"}
+WHOSE = {"own": "a library of your own", "package": "a package beside the framework"}
+OF_THE_FRAMEWORK = frozenset({"op-argument", "op-bug"})
 WEIGHTS = {"exact": Weight.STRONG, "likely": Weight.FAIR, "possible": Weight.SLIGHT}
 
 
@@ -23,9 +33,27 @@ def clues(case: Case, cause: str) -> Iterator[Clue]:
         if bug.cause == cause:
             weight = Weight.PROOF if bug.fit == "exact" else Weight.FAIR
             yield Clue(weight, bug, bug.says, _of_bug(case, bug), bug.workaround)
+    for guilty in case.all(Guilty) if cause in OF_MEMORY else ():
+        if guilty.rule == "contents" and guilty.fit == "exact":
+            says = "the data asked for more memory than anybody has"
+            yield Clue(Weight.EXCLUDES, guilty, says)
     charged = [guilty for guilty in case.all(Guilty) if guilty.cause == cause]
     if charged:
         yield _together(case, charged)
+    for op in case.all(Op):
+        if op.from_memory and not op.is_hint and op.state in INSIDE and op.library:
+            yield from _defined(op, op.library, cause)
+
+
+def _defined(op: Op, library: str, cause: str) -> Iterator[Clue]:
+    """Whose the operation is that it died in: the framework's, a package's, the user's own."""
+    whose = owner(Frame(library=library)).whose
+    name = short_path(library)
+    blamed = Culprit(kind="op", name=op.op, node=op.node, library=name)
+    if AT_FAULT.get(whose) == cause:
+        yield Clue(Weight.STRONG, op, f"{op.op} is an operation of {name}, {WHOSE[whose]}", blamed)
+    elif whose in AT_FAULT and cause in OF_THE_FRAMEWORK:
+        yield Clue(Weight.AGAINST, op, f"{op.op} is no operation of the framework itself")
 
 
 def _of_bug(case: Case, bug: KnownBug) -> Culprit:
@@ -53,6 +81,16 @@ def _together(case: Case, charged: list[Guilty]) -> Clue:
 def culprit(case: Case, charged: Sequence[Guilty]) -> Culprit:
     """The operation with the argument, or with those of which one is to blame."""
     values = list(dict.fromkeys(g.value for g in charged if g.value))
+    lent = next((w for topic in LENT for w in case.all(Wrote) if w.topic == topic), None)
+    if lent and charged[0].rule in LENDING:
+        return Culprit(
+            kind="api",
+            name=lent.call,
+            argument=charged[0].argument,
+            value=values[0] if values else None,
+            file=lent.file,
+            line=lent.line,
+        )
     return Culprit(
         kind="op",
         name=charged[0].op,
@@ -66,8 +104,8 @@ def _fix(charged: list[Guilty]) -> str | None:
     only = charged[0]
     if len(charged) > 1 or only.wanted is None:
         return None
-    held = f" (variable {only.variable})" if only.variable else ""
-    return f"Give {only.op} another {only.argument}{held}: {only.wanted}."
+    held = f", which stands in {only.variable}" if only.variable else ""
+    return f"{only.op} wants {only.wanted} for {only.argument}{held}."
 
 
 def _node(case: Case, op: str) -> str | None:
