@@ -17,7 +17,7 @@ OF_MEMORY = frozenset({"memory-demand", "memory-leak"})
 LENT = ("borrows", "frees")
 # The access that failed went into memory that an input says is its own, or the decoder died of data
 # whose head is absurd: nothing else explains it.
-LENDING = frozenset({"freed", "protected"})
+LENDING = frozenset({"freed", "protected", "view"})
 PROVES = LENDING | {"contents"}
 INSIDE = frozenset({"running", "constructing", "left"})
 # Whose library defines an operation, and what it speaks for when the process died in there.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sigwhy.machine.memory import UnreadableError
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
     from sigwhy.model.operation import Value
     from sigwhy.operations.scene import Scene
+    from sigwhy.operations.torch_calls import Call
     from sigwhy.operations.torch_tensors import Tensor, Tensors
     from sigwhy.operations.variables import Variables
 
 # Since 2.10 the tensor stands right behind the head of its Python object, before that one word on.
 TENSOR_OF = (16, 24)
 PLAIN = frozenset({"int", "float", "bool", "str", "list", "tuple", "NoneType", "dict", "type"})
+PLAIN_NUMBERS = frozenset({"int", "float", "bool", "complex", "NoneType"})
 LISTS = {"list": "list", "tuple": "list", "torch.Size": "shape"}
 SIZE, ITEMS = 16, 24
 NUMBER, DIGITS, DIGIT_BITS = 16, 24, 30
@@ -29,9 +32,13 @@ MOST_DIGITS, SIGN_BITS = 3, 3
 DTYPE_NAME, DEVICE = 17, 16
 MOST_ITEMS, MOST_OF_A_LIST, DEEPEST = 64, 32, 2
 UNSEEN = "?"
+COORDINATES, COMPRESSED = (
+    ("indices", "values"),
+    ("compressed_indices", "plain_indices", "values"),
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arguments:
     """Makes arguments of what stands in the memory of one scene."""
 
@@ -63,21 +70,30 @@ class Arguments:
             storage=(storage.data, storage.size) if storage else None,
             standing=standing,
             mapped=mapping.path if mapping and mapping.path.startswith("/") else "",
-            variable=self.variables.of(holder) if holder else self.variable(tensor.address),
+            variable=(holder and self.variables.of(holder)) or self.variable(tensor),
             member=member,
             text="sparse" if tensor.is_sparse else "",
         )
-        for label, part in zip(("indices", "values", "more"), tensor.parts, strict=False):
+        labels = COMPRESSED if len(tensor.parts) > len(COORDINATES) else COORDINATES
+        for label, part in zip(labels, tensor.parts, strict=False):
             yield from self.of_tensor(f"{name}.{label}", part)
 
-    def variable(self, tensor: int) -> str:
-        """The Python name of the object that holds a tensor."""
-        return next((name for name, held in self._named() if held == tensor), "")
+    def variable(self, tensor: Tensor) -> str:
+        """The Python name that holds a tensor; else one of a tensor that looks into the same storage."""
+        named = self._named
+        whole = next((name for name, held in named if held.address == tensor.address), "")
+        if whole or tensor.storage is None:
+            return whole
+        at = tensor.storage.address
+        return next(
+            (name for name, held in named if held.storage and held.storage.address == at), ""
+        )
 
-    def _named(self) -> Iterator[tuple[str, int]]:
-        for name, holder in self.variables.all():
-            if found := self.held_by(holder):
-                yield name, found.address
+    @cached_property
+    def _named(self) -> list[tuple[str, Tensor]]:
+        """The names that hold tensors."""
+        pairs = ((name, self.held_by(holder)) for name, holder in self.variables.all())
+        return [(name, held) for name, held in pairs if held]
 
     def held_by(self, holder: int) -> Tensor | None:
         """The tensor of a Python object; its type may have any name."""
@@ -111,9 +127,13 @@ class Arguments:
                 ], []
         return [], [self._plain(name, holder, kind)]
 
-    def is_readable(self, holder: int) -> bool:
-        """Whether a Python object still stands there."""
-        return bool(self.variables.objects.type_of(holder))
+    def is_live(self, call: Call) -> bool:
+        """Whether all that was given still stands there, and is a tensor where it must be one."""
+        objects = self.variables.objects
+        return all(not given or objects.type_of(given) for given in call.given) and all(
+            objects.type_of(given) in PLAIN_NUMBERS or self.held_by(given)
+            for given in call.tensors()
+        )
 
     def _plain(self, name: str, holder: int, kind: str) -> Argument:
         match kind:

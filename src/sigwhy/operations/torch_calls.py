@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}\Z")
 PARAMETERS, COUNTS = 32, 56  # of a signature; before them its name
 PARAMETER_NAME = (16, 24, 8)
+TENSOR = 0  # the first of its kinds, which stands at its begin
 LONGEST_NAME = 100
 MOST_PARAMETERS, MOST_PARAMETER_BYTES = 64, 1024
 MOST_INDEX = 64
@@ -36,6 +37,8 @@ class Signature:
 
     name: str
     parameters: tuple[str, ...]
+    kinds: tuple[int, ...]
+    least: int  # so many must be given
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,17 @@ class Call:
     at: int
     signature: Signature
     given: tuple[int, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that must be given was given."""
+        return all(self.given[: self.signature.least])
+
+    def tensors(self) -> Iterator[int]:
+        """The objects that must be tensors, or numbers in place of them."""
+        for kind, given in zip(self.signature.kinds, self.given, strict=True):
+            if kind == TENSOR and given:
+                yield given
 
 
 class Calls:
@@ -68,13 +82,15 @@ class Calls:
             if not (is_head and near and is_pointer(value)):
                 continue
             signature = self.signature(value)
-            arguments = self._given(given, len(signature.parameters)) if signature else ()
-            if signature and arguments:
-                yield Call(at, signature, arguments)
+            if signature is None:
+                continue
+            call = Call(at, signature, self._given(given, len(signature.parameters)))
+            if len(call.given) == len(signature.parameters) and call.is_whole:
+                yield call
 
     def _given(self, at: int, count: int) -> tuple[int, ...]:
         try:
-            found = struct.unpack(f"<{count}Q", self.memory.read(at, 8 * count))
+            found = struct.unpack(f"<{count}Q", self.memory.read(at, 8 * count)) if count else ()
         except (UnreadableError, struct.error):
             return ()
         return found if all(not one or is_pointer(one) for one in found) else ()
@@ -94,10 +110,14 @@ class Calls:
         if not IDENTIFIER.match(name) or not least <= most or positional > most:
             return None
         begin, size = cpp.vector(self.memory, at + PARAMETERS, 1)
+        if not size and not most:
+            return Signature(name, (), (), 0)
         if not 0 < most <= MOST_PARAMETERS or size % most or size // most > MOST_PARAMETER_BYTES:
             return None
-        names = [self._parameter(begin + n * (size // most)) for n in range(most)]
-        return Signature(name, tuple(names)) if all(names) else None
+        places = [begin + n * (size // most) for n in range(most)]
+        names = tuple(self._parameter(place) for place in places)
+        kinds = tuple(self.memory.half(place) for place in places)
+        return Signature(name, names, kinds, least) if all(names) else None
 
     def _parameter(self, at: int) -> str:
         for place in PARAMETER_NAME:

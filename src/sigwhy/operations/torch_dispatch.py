@@ -32,7 +32,7 @@ MOST_ARGUMENTS = 64
 VALUE = struct.Struct("<QQ")
 NONE, TENSOR, DOUBLE, INT = 0, 1, 3, 5
 MOST_TAG = 48
-BOOL = "BoolType"
+BOOL, TENSOR_TYPE = "BoolType", "TensorType"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,12 @@ class Entry:
     def base(self) -> str:
         """The name without its namespace."""
         return self.name.partition("::")[2]
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The names of the arguments that must be tensors."""
+        pairs = zip(self.arguments, self.types, strict=False)
+        return tuple(name for name, kind in pairs if kind == TENSOR_TYPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,10 @@ class Dispatch:
             return self._at(self.memory.word(at))
         except UnreadableError:
             return None
+
+    def known(self, at: int) -> Entry | None:
+        """The entry that was found at this address before."""
+        return self._known.get(at)
 
     def _at(self, at: int) -> Entry | None:
         if at not in self._known:

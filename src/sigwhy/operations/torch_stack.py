@@ -30,7 +30,7 @@ class Stack:
     words: Sequence[tuple[int, int]]
     calls: list[Call] = field(default_factory=list)
     boxed: list[Boxed] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[tuple[int, Entry]] = field(default_factory=list)  # with the place of each
     iterators: list[Iterator] = field(default_factory=list)
     nodes: list[str] = field(default_factory=list)
     kernels: list[int] = field(default_factory=list)  # where objects stand that run an operator
@@ -38,7 +38,12 @@ class Stack:
 
     def entry(self, base: str) -> Entry | None:
         """What the dispatcher calls an operator by this name."""
-        return next((e for e in self.entries if e.base == base), None)
+        return next((entry for _, entry in self.entries if entry.base == base), None)
+
+    @property
+    def innermost(self) -> int:
+        """Where the innermost iterator lies: whatever called it lies above, below is old news."""
+        return self.iterators[0].at if self.iterators else 0
 
 
 class Looking:
@@ -58,28 +63,30 @@ class Looking:
         found = Stack(words, calls=list(self.calls.on(words)))
         seen: set[int] = set()
         for value in register_words(registers):
-            self._pointed(value, found, seen)
+            self._pointed(0, value, found, seen)
         for at, value in words:
             if not is_pointer(value) or (mapping := memory.mapping(value)) is None:
                 continue
             if mapping.path.startswith("/") and (iterator := self.iterators.at(at)):
                 found.iterators.append(iterator)
             elif mapping.rights.startswith("r") and "x" not in mapping.rights:
-                self._pointed(value, found, seen)
+                self._pointed(at, value, found, seen)
             if self.scene.is_late:
                 break
         return found
 
-    def _pointed(self, value: int, found: Stack, seen: set[int]) -> None:
-        """What a word points to, each once."""
+    def _pointed(self, at: int, value: int, found: Stack, seen: set[int]) -> None:
+        """What a word points to, each once; an entry at each place, for places tell its age."""
         if value in seen or not is_pointer(value):
+            if (entry := self.dispatch.known(value)) and at:
+                found.entries.append((at, entry))
             return
         seen.add(value)
         classes = self.scene.classes.of(value)
         if classes:
             self._object(value, classes, found)
         elif entry := self.dispatch.entry(value):
-            found.entries += [] if entry in found.entries else [entry]
+            found.entries.append((at, entry))
         elif boxed := self.dispatch.boxed(value, self.tensors):
             found.boxed.append(boxed)
 

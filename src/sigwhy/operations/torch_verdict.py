@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sigwhy.model.operation import Argument, Operation
-from sigwhy.operations.torch_dispatch import NONE, Boxed, Entry, plain
+from sigwhy.operations.torch_dispatch import NONE, TENSOR_TYPE, Boxed, Entry, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 RECORD = "the record of its Python call lies on the stack"
 RECORD_AND_ENTRY = "the record of its Python call and its entry in the dispatcher lie on the stack"
+ENTRY = "the dispatcher's entry of it is on the stack"
+ENTRY_AND_OPERANDS = "its entry in the dispatcher and an iterator over its tensors lie on the stack"
+ITERATOR = "an iterator over its tensors lies on the stack"
+NAMELESS = "at::TensorIterator"
 SELF = "self"
 OWNERS = frozenset({"self", "input"})
 BEHIND = 200  # words around a record among which the object stands whose method was called
-MOST_OPERANDS = 16
+MOST_OPERANDS, MOST_ITERATORS = 16, 2
+ODD = frozenset({"gone", "protected", "missing"})
 
 
 def verdict(stack: Stack, arguments: Arguments, tid: int) -> Operation | None:
@@ -31,6 +36,7 @@ def verdict(stack: Stack, arguments: Arguments, tid: int) -> Operation | None:
             return msgspec.structs.replace(
                 found,
                 tid=tid,
+                outputs=list(_others(stack, arguments, found.inputs)),
                 node=found.node or next(iter(stack.nodes), ""),
                 library=_library(stack, arguments),
             )
@@ -47,7 +53,7 @@ def _library(stack: Stack, arguments: Arguments) -> str:
 
 def _boxed(stack: Stack, arguments: Arguments) -> Operation | None:
     for boxed in stack.boxed:
-        entry = next((e for e in stack.entries if _fits(boxed, e)), None)
+        entry = next((e for _, e in stack.entries if _fits(boxed, e)), None)
         if entry is None:
             continue
         inputs: list[Argument] = []
@@ -71,7 +77,7 @@ def _boxed(stack: Stack, arguments: Arguments) -> Operation | None:
 def _fits(boxed: Boxed, entry: Entry) -> bool:
     """Whether the values can be those of this operator: as many, and tensors where it wants them."""
     return len(boxed.values) == len(entry.arguments) and all(
-        isinstance(value, tuple) != (kind == "TensorType") or kind.startswith("Optional")
+        isinstance(value, tuple) != (kind == TENSOR_TYPE) or kind.startswith("Optional")
         for value, kind in zip(boxed.values, entry.types, strict=True)
     )
 
@@ -88,9 +94,10 @@ def _attribute(name: str, kind: str, value: tuple[int, int]) -> Argument:
 
 
 def _called(stack: Stack, arguments: Arguments) -> Operation | None:
-    live = [c for c in stack.calls if all(not o or arguments.is_readable(o) for o in c.given)]
-    known = [c for c in live if stack.entry(c.signature.name)]
-    call = next(iter(known or live), None)
+    live = [call for call in stack.calls if arguments.is_live(call)]
+    # Kernels lie below the call that led to them: what is below them has been left behind.
+    live.sort(key=lambda c: (stack.innermost > c.at, stack.entry(c.signature.name) is None))
+    call = next(iter(live), None)
     if call is None:
         return None
     entry = stack.entry(call.signature.name)
@@ -148,7 +155,7 @@ def _structured(stack: Stack, arguments: Arguments) -> Operation | None:
 def _differentiated(stack: Stack, arguments: Arguments) -> Operation | None:
     for name in stack.nodes:
         wanted = name.rstrip("0123456789").lower()
-        entry = next((e for e in stack.entries if e.base.replace("_", "") == wanted), None)
+        entry = next((e for _, e in stack.entries if e.base.replace("_", "") == wanted), None)
         return Operation(
             framework="torch",
             op=entry.name if entry else name,
@@ -160,15 +167,23 @@ def _differentiated(stack: Stack, arguments: Arguments) -> Operation | None:
 
 
 def _dispatched(stack: Stack, arguments: Arguments) -> Operation | None:
-    entry = next(iter(stack.entries), None)
-    if entry is None:
+    """An entry alone may be old news, unless the iterator behind it has as many tensors as it."""
+    operands = stack.iterators[0].operands if stack.iterators else ()
+    above = [entry for at, entry in stack.entries if at > stack.innermost]
+    echoed = next((e for e in above if len(e.tensors) == len(operands) > 0), None)
+    entry = echoed or (next(iter(above), None) if not operands else None)
+    if entry is None and not operands:
         return None
+    inputs = list(_operands(stack, arguments, []))
+    if echoed:
+        pairs = zip(echoed.tensors, operands, strict=True)
+        inputs = [a for name, tensor in pairs for a in arguments.of_tensor(name, tensor)]
     return Operation(
         framework="torch",
-        op=entry.name,
-        found="the dispatcher's entry of it is on the stack",
-        is_hint=True,
-        inputs=list(_operands(stack, arguments, [])),
+        op=entry.name if entry else NAMELESS,
+        found=ENTRY_AND_OPERANDS if echoed else ENTRY if entry else ITERATOR,
+        is_hint=not echoed,
+        inputs=inputs,
     )
 
 
@@ -179,11 +194,40 @@ def _inner(stack: Stack, outer: str) -> str:
 
 
 def _operands(stack: Stack, arguments: Arguments, known: list[Argument]) -> Iterator[Argument]:
-    """What an iterator works on and was not told yet: the outputs come first there."""
-    told = {argument.address for argument in known}
-    for iterator in stack.iterators[:2]:
+    """What the operation works on and was not told yet: operands, and tensors without their memory.
+
+    The outputs are the first operands. Where nothing else is known, all tensors on the stack are told.
+    """
+    told = {argument.address for argument in known if argument.address}
+    told_storages = {argument.storage for argument in known}
+    for iterator in stack.iterators[:MOST_ITERATORS]:
         for n, tensor in enumerate(iterator.operands[:MOST_OPERANDS]):
-            if (tensor.data or None) not in told or (not tensor.data and not known):
-                told.add(tensor.data)
-                name = f"operand {n}" + (f" of {iterator.operator}" if iterator.operator else "")
-                yield from arguments.of_tensor(name, tensor)
+            name = f"operand {n}" + (f" of {iterator.operator}" if iterator.operator else "")
+            if tensor.data not in told:
+                told |= {tensor.data} if tensor.data else set()
+                yield from _not_told(arguments.of_tensor(name, tensor), told_storages)
+    alone = not known and not any(iterator.operands for iterator in stack.iterators)
+    for n, tensor in enumerate(stack.tensors[:MOST_OPERANDS]):
+        is_odd = arguments.tensors.standing(tensor) in ODD
+        if tensor.data not in told and (alone or is_odd):
+            told |= {tensor.data} if tensor.data else set()
+            yield from _not_told(
+                arguments.of_tensor(f"tensor {n} on the stack", tensor), told_storages
+            )
+
+
+def _others(stack: Stack, arguments: Arguments, known: list[Argument]) -> Iterator[Argument]:
+    """Other tensors on the stack: results that are being made, and what was made on the way."""
+    told = {argument.address for argument in known}
+    for tensor in stack.tensors[:MOST_OPERANDS]:
+        if tensor.data and tensor.data not in told:
+            told.add(tensor.data)
+            yield from arguments.of_tensor("a tensor on the stack", tensor)
+
+
+def _not_told(found: Iterator[Argument], told: set[tuple[int, int] | None]) -> Iterator[Argument]:
+    """Those without memory, once for each storage: such a one has no address by which to know it."""
+    for argument in found:
+        if argument.address or argument.storage not in told:
+            told.add(argument.storage)
+            yield argument
