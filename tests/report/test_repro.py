@@ -3,6 +3,7 @@ import io
 import struct
 import zipfile
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -186,7 +187,18 @@ def test_handles_are_made_anew_and_that_is_said():
     )
     made = repro(incident(reshape(op="ReadVariableOp", inputs=[variable])), {}, name="x")
     assert "tf.Variable(tf.zeros([4], tf.float32)" in made.script
-    assert "what resource held (tensorflow::Var) is not known" in made.lacks[0]
+    assert "the contents of resource (tensorflow::Var) are not known" in made.lacks[0]
+    known = [msgspec.structs.replace(variable, text="tensorflow::Var of int32[2,?]")]
+    made = repro(incident(reshape(op="ReadVariableOp", inputs=known)), {}, name="x")
+    assert "tf.Variable(tf.zeros([2, 1], tf.int32)" in made.script
+
+
+def test_a_kernel_that_was_being_made_gets_inputs_of_the_right_types():
+    made = repro(incident(reshape(state="constructing", inputs=[])), {}, name="x")
+    script = made.script
+    compiled(script)
+    assert 'for one in op_def_registry.get("Reshape").input_arg:' in script
+    assert made.lacks[0].startswith("the kernel was being made")
 
 
 def test_switches_are_set_before_the_framework_is_loaded():

@@ -50,6 +50,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     deaths.arguments(parser)
     parser.add_argument(
+        "--inputs",
+        choices=("none", "small", "full"),
+        default="small",
+        help="how much of the inputs of the operation that died is kept whole, for a repro: "
+        "nothing, 512 KiB (default), or 256 MiB",
+    )
+    parser.add_argument(
         "command_line", nargs=argparse.REMAINDER, metavar="-- CMD ...", help="the command to run"
     )
 
@@ -110,7 +117,7 @@ def _once(
     from sigwhy.run.standstill import Standstill
 
     watched = Standstill(timeout=args.timeout, hang=args.hang)
-    with Recorder(standstill=watched, tell_of_hang=told.tell) as recorder:
+    with Recorder(standstill=watched, tell_of_hang=told.tell, inputs=args.inputs) as recorder:
         output = args.json == "-" or _is_terminal(sys.stdout)
         ended = session.supervised(command, recorder, alone=alone, output=output)
         trouble = ended.trouble

@@ -64,6 +64,19 @@ class Memory:
             found += part
         return found
 
+    def bulk(self, address: int, count: int) -> bytes:
+        """Many bytes for somebody who keeps them himself: no page stays here, and none is remembered."""
+        if not LOWEST <= address < HIGHEST - count:
+            raise UnreadableError(hex(address))
+        found = bytearray()
+        while len(found) < count:
+            here = address + len(found)
+            part = self.fetch(here & -PAGE)[here % PAGE : here % PAGE + count - len(found)]
+            if not part:
+                raise UnreadableError(hex(here))
+            found += part
+        return bytes(found)
+
     def word(self, address: int) -> int:
         """Eight bytes as a number."""
         return int(struct.unpack("<Q", self.read(address, 8))[0])

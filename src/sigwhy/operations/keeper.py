@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sigwhy.machine.memory import Memory
 
 MOST_BYTES = 512 << 10  # in all, unless more is asked for
+AMOUNTS = {"none": 0, "small": MOST_BYTES, "full": 256 << 20}  # by the word of the user
 MOST_MEMBERS = 64
 MAGIC = b"\x93NUMPY\x01\x00"
 ALIGNED = 64
@@ -41,7 +42,7 @@ class Keeper:
         if not kind or not 0 < size <= self.left:
             return ""
         try:
-            data = memory.read(address, size)
+            data = memory.bulk(address, size)
         except UnreadableError:
             return ""
         return self.keep_bytes(data, kind, shape)

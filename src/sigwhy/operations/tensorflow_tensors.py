@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sigwhy.machine.demangle import demangled
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.model.operation import Argument
-from sigwhy.operations import tensorflow_datasets, tensorflow_types
+from sigwhy.operations import tensorflow_datasets, tensorflow_handles, tensorflow_types
 from sigwhy.operations.classes import WORD
 from sigwhy.operations.standing import standing
 from sigwhy.operations.texts import texts_in
@@ -225,21 +225,21 @@ def readable(value: bytes) -> str:
 
 # ---- resources and variants -----------------------------------------------------------------
 
-HANDLE_BYTES = 200
-
 
 def _resource(scene: Scene, found: Tensor, plain: Argument) -> Argument:
     """A handle holds texts: the device, its container, its name and the class of what it names."""
-    texts = texts_in(scene.memory, found.data, HANDLE_BYTES)
+    texts = texts_in(scene.memory, found.data, tensorflow_handles.HANDLE_BYTES)
     device = next((text for text in texts if "/device:" in text), "")
     kind = next((text for text in texts if text.startswith("N") and text.endswith("E")), "")
     names = [text for text in texts if text not in (device, kind)]
     readable_kind = demangled(f"_ZTS{kind}").removeprefix("typeinfo name for ") if kind else ""
+    text = readable_kind if not readable_kind.startswith("_ZTS") else ""
+    held = tensorflow_handles.holds(scene.memory, found.data)
     return replaced(
         plain,
         kind="resource",
         values=list(names[-1:]),
-        text=readable_kind if not readable_kind.startswith("_ZTS") else "",
+        text=f"{text} of {held}" if text and held else text,
         note="" if device else "its handle could not be read",
     )
 

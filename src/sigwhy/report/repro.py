@@ -80,7 +80,7 @@ def repro(incident: Incident, inputs: Mapping[str, bytes], *, name: str) -> Repr
         raise UsageError(f"no repro: {why}; {AGAIN}")
     script = Script(incident, operation, name)
     import_module(f"sigwhy.report.{WRITERS[operation.framework]}").write(script, inputs)
-    for lack in operation.missing:
+    for lack in operation.missing if operation.state != "constructing" else ():
         script.lack(f"not found in memory: {lack}")
     return Repro(
         script=script.whole(),

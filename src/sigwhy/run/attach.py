@@ -23,7 +23,7 @@ from sigwhy.autopsy import native_frames
 from sigwhy.autopsy.apart import Apart
 from sigwhy.model.error import UsageError
 from sigwhy.run import proc, ptrace
-from sigwhy.run.capture import look
+from sigwhy.run.capture import Keep, look
 from sigwhy.run.finish import finished
 from sigwhy.run.hang import inward
 from sigwhy.run.pulse import family, pulse
@@ -105,7 +105,7 @@ class Attaching:
                 turns.tid if turns else pid,
                 info=None,
                 standing=held.standing,
-                core=self.folder / f"core.{pid}",
+                keep=Keep(self.folder / f"core.{pid}"),
             )
         return kept, turns
 

@@ -22,6 +22,7 @@ from sigwhy.machine.memory import UnreadableError
 from sigwhy.machine.signals import LINUX, code_named
 from sigwhy.model.incident import Incident, Signal, Thread, Wait
 from sigwhy.operations import arrays, operations
+from sigwhy.operations.keeper import MOST_BYTES, Keeper
 from sigwhy.operations.python_objects import function_named
 from sigwhy.operations.scene import Scene
 from sigwhy.run import backing, proc, ptrace, small_core
@@ -44,6 +45,14 @@ MUTEX = struct.Struct("<iIiIi")
 MOST_TIDS, MOST_USERS, MOST_KINDS = 1 << 22, 1 << 16, 1 << 10
 
 
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Where the core is to lie, and how many bytes of whole inputs may lie beside it."""
+
+    core: Path | None
+    input_bytes: int = MOST_BYTES
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """What was kept of a process that stood still, and for how long it had to stand."""
@@ -60,7 +69,7 @@ def look(
     *,
     info: SigInfo | None,
     standing: Iterable[int],
-    core: Path | None,
+    keep: Keep,
     at_fault: bytes | None = None,
 ) -> Look:
     """Keep what matters of a process whose threads stand still.
@@ -87,9 +96,16 @@ def look(
         buffers = list(arrays.buffers(threads[0].python, memory))
         spoken = _spoken(memory, named[tid]["rsp"]) if info and tid in named else {}
         said = signal_of(info) if info else None
-        scene = Scene(memory=memory, threads=threads, pid=pid, signal=said)
+        scene = Scene(
+            memory=memory,
+            threads=threads,
+            pid=pid,
+            signal=said,
+            keeper=Keeper(keep.input_bytes),
+        )
         found = operations(scene)
-        if core and memory.is_readable and registers:
+        core = keep.core if memory.is_readable and registers else None
+        if core:
             scene.keeper.write(inputs_beside(core))
             kept = small_core.Kept(
                 pid=pid,
@@ -101,8 +117,6 @@ def look(
                 memory=memory,
             )
             small_core.write(core, kept)
-        else:
-            core = None
         mappings = memory.mappings
     incident = msgspec.structs.replace(
         around.incident,

@@ -17,7 +17,7 @@ from sigwhy.machine import waiting
 from sigwhy.machine.signals import LINUX
 from sigwhy.model.incident import Signal
 from sigwhy.run import finish, proc
-from sigwhy.run.capture import look
+from sigwhy.run.capture import Keep, look
 from sigwhy.run.relatives import relatives
 from sigwhy.run.turning import turning
 
@@ -89,7 +89,7 @@ class Hang:
                 turns.tid if turns else pid,
                 info=None,
                 standing=standing,
-                core=self.folder() / f"core.{pid}.hang.{self._count}",
+                keep=Keep(self.folder() / f"core.{pid}.hang.{self._count}"),
             )
         finally:
             loop.release(standing)

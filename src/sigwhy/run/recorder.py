@@ -62,6 +62,7 @@ class Recorder:
     timeline: Timeline = field(default_factory=Timeline)
     ended_at: dict[int, str] = field(default_factory=dict)  # of those that SIGKILL ended
     standstill: Standstill = field(default_factory=Standstill)
+    inputs: str = "small"  # how much of whole inputs of operations is kept: none, small, full
     tell_of_hang: Callable[[list[tuple[Incident, Path | None]]], None] | None = None
     _hang: Hang | None = None
     _foresight: Foresight | None = None
@@ -76,7 +77,8 @@ class Recorder:
             return
         from sigwhy.autopsy import native_frames
         from sigwhy.autopsy.apart import Apart
-        from sigwhy.run.capture import look
+        from sigwhy.operations.keeper import AMOUNTS
+        from sigwhy.run.capture import Keep, look
 
         caught = member.caught.get(tid)
         fault = caught if caught and not caught[0].is_sent else None
@@ -87,7 +89,9 @@ class Recorder:
                 tid,
                 info=fault[0] if fault else info,
                 standing=standing,
-                core=self.folder / f"core.{member.pid}.{len(self.seen)}",
+                keep=Keep(
+                    self.folder / f"core.{member.pid}.{len(self.seen)}", AMOUNTS[self.inputs]
+                ),
                 at_fault=fault[1] if fault else None,
             )
         finally:
