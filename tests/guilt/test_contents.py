@@ -52,7 +52,9 @@ def test_an_operation_that_decodes_nothing_has_no_contents():
     assert blamed(decode(ON_ITS_HEAD, "StringJoin"), signal="SIGSEGV", address=8) == {}
 
 
-THROWN = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"
+THROWN = (
+    "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"
+)
 
 
 def test_memory_did_not_run_out_where_the_data_asked_for_more_than_there_is():
