@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 OF_OPERATIONS = frozenset(
     {"op-argument", "op-bug", "custom-op-bug", "malformed-input", "memory-demand"}
 )
+CHECKED_IN = re.compile(r"\.(?:cc|h|cpp|hpp|cu)$")
 FEW = 6  # frames from the top among which the user's own code is looked for first
 
 
@@ -53,13 +55,24 @@ def _named(verdict: Finding) -> Culprit | None:
 def _in_memory(case: Case, found: Culprit | None, verdict: Finding | None) -> Culprit | None:
     """The operation that memory shows instead of the call that led there, where that is to blame."""
     op = best(case)
-    if op is None or not op.from_memory or op.is_hint or op.state == "beside":
-        return found
-    if found is None or found.kind != "api":
+    if found is None or op is None or not op.from_memory or op.is_hint or op.state == "beside":
         return found
     if verdict and verdict.cause.id not in OF_OPERATIONS:
         return found
-    return replace(found, kind="op", name=op.op, node=op.node)
+    if found.kind == "op" and found.name == op.op:
+        return _with_argument(case, found)
+    return replace(found, kind="op", name=op.op, node=op.node) if found.kind == "api" else found
+
+
+def _with_argument(case: Case, found: Culprit) -> Culprit:
+    """The same with the argument that a rule suspects, and with the user's line instead of the check's."""
+    charged = [g for g in case.all(Guilty) if g.op == found.name]
+    if charged and found.argument is None:
+        suspect = accused.culprit(case, charged)
+        found = replace(found, argument=suspect.argument, value=suspect.value)
+    if case.first(Entered) and CHECKED_IN.search(found.file or ""):
+        return replace(found, file=None, line=None, function=None)
+    return found
 
 
 def _filled(found: Culprit, entered: Entered) -> Culprit:
@@ -72,7 +85,7 @@ def _filled(found: Culprit, entered: Entered) -> Culprit:
         found,
         function=found.function or function,
         library=found.library or entered.died_library,
-        argument=found.argument or _call(found, entered),
+        argument=found.argument or (None if found.kind == "op" else _call(found, entered)),
         file=at_line[0],
         line=at_line[1],
     )

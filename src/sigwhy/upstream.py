@@ -161,7 +161,9 @@ def _bug(case: Case, trial: Trial, row: Row) -> KnownBug | None:
         return None  # an operation that a text names, and nothing that tells this bug from others
     if answer is False or not _shows(row, trial) or not row.may_die(version(trial.packages)):
         return None
-    blamed = row.argument or row.when[0].argument
+    # That it is a handle is no fault of it: who is to blame is for the rules to say.
+    of_a_kind = row.when[0].what == "kind"
+    blamed = row.argument or (None if of_a_kind else row.when[0].argument)
     value = next((shown(c, arguments) for c in row.when if c.argument == blamed), None)
     return KnownBug(
         span=span_of(case, trial.op, blamed),
@@ -195,11 +197,11 @@ def _shows(row: Row, trial: Trial) -> bool:
     return row.thrown is None or any(row.thrown in words for words in thrown)
 
 
-def _sentence(row: Row, argument: str, value: str | None) -> str:
+def _sentence(row: Row, argument: str | None, value: str | None) -> str:
     first, last = row.dies_in[0], row.dies_in[-1]
     span = first if first == last else f"{first} to {last}"
     where = f", {row.link}" if row.link else ""
-    stood = f"{argument} is {value}: " if value and len(value) < 40 else ""
+    stood = f"{argument} is {value}: " if argument and value and len(value) < 40 else ""
     return f"{stood}{row.says} (known bug, seen in {span}{where})"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sigwhy.model.blame import owner, short_path
 from sigwhy.model.cause import Clue, Culprit, Weight
 from sigwhy.model.fact import Frame, Guilty, KnownBug, Op, Wrote
+from sigwhy.model.sharing import SHARING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,13 +58,11 @@ def _defined(op: Op, library: str, cause: str) -> Iterator[Clue]:
 
 
 def _of_bug(case: Case, bug: KnownBug) -> Culprit:
-    guilty = next((g for g in case.all(Guilty) if g.argument == bug.argument), None)
+    charged = [guilty for guilty in case.all(Guilty) if guilty.cause == bug.cause]
+    if bug.argument is None and charged:
+        return culprit(case, charged)
     return Culprit(
-        kind="op",
-        name=bug.op,
-        argument=bug.argument or (guilty.argument if guilty else None),
-        value=bug.value or (guilty.value if guilty else None),
-        node=_node(case, bug.op),
+        kind="op", name=bug.op, argument=bug.argument, value=bug.value, node=_node(case, bug.op)
     )
 
 
@@ -81,8 +80,8 @@ def _together(case: Case, charged: list[Guilty]) -> Clue:
 def culprit(case: Case, charged: Sequence[Guilty]) -> Culprit:
     """The operation with the argument, or with those of which one is to blame."""
     values = list(dict.fromkeys(g.value for g in charged if g.value))
-    lent = next((w for topic in LENT for w in case.all(Wrote) if w.topic == topic), None)
-    if lent and charged[0].rule in LENDING:
+    lent = _lent(case) if charged[0].rule in LENDING else None
+    if lent:
         return Culprit(
             kind="api",
             name=lent.call,
@@ -98,6 +97,13 @@ def culprit(case: Case, charged: Sequence[Guilty]) -> Culprit:
         value=" or ".join(values[:3]) or None,
         node=_node(case, charged[0].op),
     )
+
+
+def _lent(case: Case) -> Wrote | None:
+    """The line that lends memory without a copy; best the way by which frameworks are lent it."""
+    wrote = [w for topic in LENT for w in case.all(Wrote) if w.topic == topic]
+    known = (w for pattern, _ in SHARING for w in wrote if pattern.search(w.call))
+    return next(known, None) or next(iter(wrote), None)
 
 
 def _fix(charged: list[Guilty]) -> str | None:
