@@ -61,6 +61,11 @@ def _looked_at(plan: Plan, data: bytes | mmap.mmap) -> Result:
 
 def _subject(plan: Plan, data: bytes | mmap.mmap) -> tuple[object, str]:
     """The subject that the checks of this kind look at, and its text if it has one."""
+    if plan.kind == "tflite":
+        from sigwhy.subjects.tflite_model import TfliteModel
+
+        view = memoryview(data)
+        return TfliteModel.of(view, targets=plan.targets, memory_limit=plan.memory_limit), ""
     from sigwhy.subjects.python_source import PythonSource
 
     source = PythonSource.of(bytes(data), plan.path)
