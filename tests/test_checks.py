@@ -1,14 +1,25 @@
-"""A check finds exactly the lines marked ``# problem: SEVERITY`` in its examples, and no other."""
+"""A check finds what is wrong in its bad examples, and nothing in its good ones.
+
+Of a source the guilty lines are marked ``# problem: SEVERITY``. An example of a model is a file that builds it:
+``MODEL``, and what is found in ``PLACE``, with ``SEVERITY`` where that is not ``error``; ``DIES`` is the signal by which it
+kills the runtime of the live tests.
+"""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 from sigwhy.checks import checks, looked
+from sigwhy.model.target import Target
 from sigwhy.subjects.python_source import PythonSource
+from sigwhy.subjects.tflite_model import TfliteModel
+from sigwhy.tflite.written import written
+from tests.tflite.zoo import ZOO, bytes_of
 
 FOLDER = Path(__file__).parent / "checks"
+MODELS = sorted(FOLDER.glob("tflite_*/*.py"))
 PYTHON = sorted(FOLDER.glob("py_*/*.py"))
 MARK = re.compile(r"# problem: (error|warning|note)$", re.MULTILINE)
 
@@ -27,3 +38,32 @@ def test_no_other_check_is_disturbed(path):
     assert not found.notes
     if path.stem.startswith("good_"):
         assert not [p for p in found.problems if p.severity == "error"]
+
+
+def model(path):
+    """What an example of a model says."""
+    said = runpy.run_path(str(path))
+    data = said["MODEL"]
+    return said, TfliteModel.of(
+        data if isinstance(data, bytes) else written(data),
+        targets=tuple(Target.of(word) for word in said.get("TARGETS", ())),
+        memory_limit=said.get("LIMIT"),
+        verbose=said.get("VERBOSE", False),
+    )
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_check_finds_what_is_wrong_in_a_model(path):
+    said, subject = model(path)
+    problems = list(checks()[path.parent.name].look(subject))
+    if path.stem.startswith("good_"):
+        assert problems == []
+        return
+    wanted = said.get("SEVERITY", "error")
+    assert any(said["PLACE"] in p.place and p.severity == wanted for p in problems), problems
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_valid_model_has_no_problem(name):
+    found = looked(TfliteModel.of(bytes_of(name)), "tflite")
+    assert found.problems == found.notes == ()

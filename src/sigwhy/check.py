@@ -26,6 +26,7 @@ class Wishes:
     ignore: Sequence[str] = ()
     target: Sequence[str] = ()
     memory_limit: str | int | None = None
+    verbose: bool = False
     jobs: int | None = None
     cache: bool = True
 
@@ -121,6 +122,7 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
                 wanted=asked.wanted(file.path.absolute(), known),
                 targets=targets or settings.targets,
                 memory_limit=limit or settings.memory_limit,
+                verbose=wishes.verbose,
                 cache=str(kept) if kept else None,
             )
         )

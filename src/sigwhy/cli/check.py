@@ -50,6 +50,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--memory-limit", metavar="SIZE", help="how much memory a model may take, such as 256MB"
     )
     parser.add_argument(
+        "--verbose", action="store_true", help="tell too what a model takes, gives and needs"
+    )
+    parser.add_argument(
         "--fix", action="store_true", help="make the changes that are certain, report the rest"
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="how many processes look at files")
@@ -66,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         ignore=_words(args.ignore),
         target=_words(args.target),
         memory_limit=args.memory_limit,
+        verbose=args.verbose,
         jobs=args.jobs,
         cache=not args.no_cache,
     )

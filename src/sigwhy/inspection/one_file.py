@@ -65,7 +65,10 @@ def _subject(plan: Plan, data: bytes | mmap.mmap) -> tuple[object, str]:
         from sigwhy.subjects.tflite_model import TfliteModel
 
         view = memoryview(data)
-        return TfliteModel.of(view, targets=plan.targets, memory_limit=plan.memory_limit), ""
+        model = TfliteModel.of(
+            view, targets=plan.targets, memory_limit=plan.memory_limit, verbose=plan.verbose
+        )
+        return model, ""
     from sigwhy.subjects.python_source import PythonSource
 
     source = PythonSource.of(bytes(data), plan.path)

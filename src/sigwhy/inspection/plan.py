@@ -17,6 +17,7 @@ class Plan:
     wanted: frozenset[str]
     targets: tuple[Target, ...] = ()
     memory_limit: int | None = None
+    verbose: bool = False
     cache: str | None = None  # the folder where results are kept
 
 

@@ -179,6 +179,7 @@ class TfliteModel:
     data: memoryview = field(default=memoryview(b""), repr=False)
     targets: tuple[Target, ...] = ()
     memory_limit: int | None = None
+    verbose: bool = False
 
     @classmethod
     def of(
@@ -187,6 +188,7 @@ class TfliteModel:
         *,
         targets: tuple[Target, ...] = (),
         memory_limit: int | None = None,
+        verbose: bool = False,
     ) -> TfliteModel:
         """Read these bytes; never raises for what they are."""
         view = memoryview(data).cast("B")
@@ -201,6 +203,7 @@ class TfliteModel:
             data=view,
             targets=targets,
             memory_limit=memory_limit,
+            verbose=verbose,
         )
 
     def rows(self, name: str) -> Sequence[Row | None]:

@@ -1,0 +1,4 @@
+"""The download ended early."""
+
+MODEL = b""
+PLACE = "file"

@@ -1,0 +1,5 @@
+"""A condition and a body of its own."""
+
+from tests.tflite.zoo import ZOO
+
+MODEL = ZOO["while"]

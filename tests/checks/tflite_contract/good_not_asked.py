@@ -1,0 +1,5 @@
+"""Nobody asked."""
+
+from tests.tflite.zoo import ZOO
+
+MODEL = ZOO["add"]

@@ -1,0 +1,5 @@
+"""The last row."""
+
+from tests.tflite.zoo import ZOO
+
+MODEL = ZOO["gather"]

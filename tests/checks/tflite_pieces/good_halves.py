@@ -1,0 +1,5 @@
+"""Cut into two halves."""
+
+from tests.tflite.zoo import ZOO
+
+MODEL = ZOO["split"]

@@ -1,0 +1,8 @@
+"""Seven dimensions, one of which is stretched."""
+
+from tests.tflite.zoo import single, tensor
+
+MODEL = single(
+    "MUL", [tensor([1, 1, 1, 1, 1, 2, 3]), tensor([2, 1, 1, 1, 1, 1, 3])], [tensor([2, 1, 1, 1, 1, 2, 3])]
+)
+PLACE = "MUL"
