@@ -33,6 +33,7 @@ laws: $(VENV)/tools      ## the laws of all tests, with many more examples, othe
 
 bench: $(VENV)/tools     ## how fast, as ratios measured side by side
 	@$(BIN)/python bench/explain.py; $(BIN)/python bench/run.py
+	@$(BIN)/python bench/autopsy.py --python $(VENV)/tensorflow/bin/python
 
 calibration: $(VENV)/tools  ## of the verdicts given with so much, how many are right
 	@$(BIN)/python tools/calibration.py

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sigwhy.model.case import Case
     from sigwhy.model.cause import Finding
-    from sigwhy.model.fact import Frame
+    from sigwhy.model.fact import Frame, Op
 
 # Causes that lie in the operation or in what it was given, not in who called it.
 OF_OPERATIONS = frozenset(
@@ -45,7 +45,16 @@ def culprit(case: Case, verdict: Finding | None) -> Culprit | None:
     named = _named(verdict) if verdict else None
     found = _in_memory(case, named or _of_evidence(case), verdict)
     entered = case.first(Entered)
-    return _filled(found, entered) if found and entered else found
+    if found and entered:
+        return _filled(found, entered)
+    return _called(found, best(case)) if found and found.kind == "op" else found
+
+
+def _called(found: Culprit, op: Op | None) -> Culprit:
+    """The same operation, with the user's line that called it."""
+    if op is None or op.op != found.name or found.file:
+        return found
+    return replace(found, file=op.file, line=op.line, function=found.function or op.function)
 
 
 def _named(verdict: Finding) -> Culprit | None:

@@ -10,7 +10,7 @@ import pytest
 
 from sigwhy import explain
 from sigwhy.autopsy.opened import opened
-from sigwhy.report.json import document as documented
+from sigwhy.model.fact import Op
 from tests.live.frameworks import python_of
 
 pytestmark = [
@@ -23,6 +23,7 @@ PROGRAMS, SOURCE = HERE / "tensorflow_dying.py", HERE / "dying_op.cc"
 SECONDS = 300
 FLAGS = "import tensorflow as tf; print(*tf.sysconfig.get_compile_flags(), *tf.sysconfig.get_link_flags())"
 SEGV, ABRT, FPE = (int(s) for s in (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE))
+BY_OWN = ("nested", "constructor", "thrown", "divide", "check", "large")
 OWN = ["first", "parts[0]", "parts[1]", "mixed[0]", "mixed[1]", "words"]
 
 
@@ -99,22 +100,20 @@ def test_the_operation_is_named_with_its_node_and_inputs(deaths, name):
     assert [a.name for a in first.inputs] == truth.inputs
     if truth.op == "DiesAsTold":
         assert first.library.endswith("/dying_op.so")
-        assert "DiesAsTold" in first.kernel or truth.state == "constructing"
+        assert "DiesAsTold" in first.kernel
 
 
 @pytest.mark.parametrize("name", TRUTHS)
 def test_the_line_of_the_user_is_that_which_called_it(deaths, name):
-    document = documented(explain(deaths[name][1]))
-    culprit = document.verdict.culprit if document.verdict else document.findings[0].culprit
+    report = explain(deaths[name][1])
+    if any("took too long" in blind for blind in report.incidents[0].blind):
+        pytest.skip("this machine is too busy to see all stacks")
     lines = PROGRAMS.read_text().splitlines()
     wanted = next(n for n, line in enumerate(lines, 1) if line.endswith(f"# dies: {name}"))
-    own = next(n for n, line in enumerate(lines, 1) if "operations.dies_as_told(" in line)
-    inside = range(own, own + 5) if name in OWN_CALL else ()
-    assert document.op.op.startswith(TRUTHS[name].op)
-    assert culprit.line == wanted or culprit.line in inside
-
-
-OWN_CALL = ("nested", "constructor", "thrown", "divide", "check", "large")
+    begins = next(n for n, line in enumerate(lines, 1) if "return operations.dies_as_told(" in line)
+    op = report.case.first(Op)
+    assert op.file == str(PROGRAMS)
+    assert op.line == wanted or (name in BY_OWN and begins <= op.line <= begins + 4)
 
 
 @pytest.mark.parametrize("name", PROTECTED)
@@ -148,17 +147,9 @@ def test_inputs_and_attributes_are_told_by_their_values(deaths):
     }  # fmt: skip
 
 
-def test_a_pipeline_says_where_in_it_and_who_waits(deaths):
-    first, *others = opened(deaths["pipeline"][1]).operations
-    assert "Map" in first.pipeline
+def test_operations_of_other_threads_stand_behind(deaths):
+    _, *others = opened(deaths["pipeline"][1]).operations
     assert all(one.state == "beside" for one in others)
-
-
-def test_an_operation_within_another_is_told_first(deaths):
-    assert [one.op for one in opened(deaths["nested"][1]).operations][:2] == [
-        "DiesAsTold",
-        "EagerPyFunc",
-    ]
 
 
 def test_a_death_outside_of_operations_names_none(deaths):

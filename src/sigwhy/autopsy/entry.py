@@ -7,29 +7,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from sigwhy.autopsy.told import NO_SPAN, Told
+from sigwhy.autopsy.user_line import user_line
 from sigwhy.autopsy.written import written
 from sigwhy.model.blame import (
     CARRIER_LIBRARIES,
-    PYTHON_OWN,
     carries,
-    is_installed,
     owner,
     package_of,
 )
 from sigwhy.model.fact import Entered, Frame
-from sigwhy.model.incident import PythonFrame
 from sigwhy.model.own_code import HOME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from sigwhy.model.incident import Incident, NativeFrame, Thread
+    from sigwhy.model.incident import Incident, NativeFrame, PythonFrame, Thread
 
-LineFrom = Literal["itself", "trace", "main"]
 Way = Literal["ctypes", "cffi", "extension", "thread", "interpreter"]
 
-# /home/me/train.py:36 in step()
-NOTED = re.compile(r"^(?P<file>.{1,4096}):(?P<line>\d{1,8}) in (?P<function>.{1,400})\(\)$")
 MAIN = re.compile(r"^(?:Py_RunMain|Py_BytesMain|Py_Main|pymain_\w+|Py_FinalizeEx|Py_Exit)$")
 EVAL = re.compile(r"^_?PyEval_(?:EvalFrame\w*|EvalCode\w*)$")
 INTERPRETER = re.compile(r"(?:^|/)(?:libpython[\d.]+\w*\.so[\d.]*|python[\d.]*\w?)$")
@@ -94,7 +89,7 @@ def entered(incident: Incident, thread: Thread) -> Entered:
         through_function=own.function if own else None,
         wrapper=_wrapper(thread.python),
     )
-    user, came_from = _user(incident, thread)
+    user, came_from = user_line(incident, thread)
     if user is None:
         return fact
     call = written(incident, user)
@@ -107,33 +102,6 @@ def entered(incident: Incident, thread: Thread) -> Entered:
         line_from=came_from,
     )
     return _jumped_on(incident, fact) if call and way == "ctypes" else fact
-
-
-def _user(incident: Incident, thread: Thread) -> tuple[PythonFrame | None, LineFrom]:
-    """Your innermost line: of the thread itself, else one that was noted, else of the first thread.
-
-    A framework notes who called an operation; the first thread waits while others work for it.
-    """
-    waiting = next((t for t in incident.threads if t.tid == incident.pid), None)
-    ways: tuple[tuple[LineFrom, Iterable[PythonFrame]], ...] = (
-        ("itself", thread.python),
-        ("trace", _noted(incident)),
-        ("main", waiting.python if waiting else ()),
-    )
-    for came_from, frames in ways:
-        if found := next((f for f in frames if _is_own(f)), None):
-            return found, came_from
-    return None, "itself"
-
-
-def _noted(incident: Incident) -> Iterator[PythonFrame]:
-    """The calls that a framework keeps of the operation that ran."""
-    ran = next((o for o in incident.operations if o.trace and o.state != "beside"), None)
-    for call in ran.trace if ran else ():
-        if found := NOTED.match(call):
-            yield PythonFrame(
-                function=found["function"], file=found["file"], line=int(found["line"])
-            )
 
 
 def _wrapper(frames: Sequence[PythonFrame]) -> str | None:
@@ -229,16 +197,6 @@ def _by_place(library: str, found: str) -> str:
 
 def _package(frame: NativeFrame | None) -> str | None:
     return package_of(frame.library) if frame and frame.library else None
-
-
-def _is_own(frame: PythonFrame) -> bool:
-    seen = Frame(function=frame.function, file=frame.file, language="python")
-    return (
-        bool(frame.file)
-        and not frame.file.startswith("<")
-        and not is_installed(seen)
-        and not PYTHON_OWN.search(frame.file)
-    )
 
 
 def _sentence(found: Entered) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sigwhy.autopsy.told import NO_SPAN, Told
+from sigwhy.autopsy.user_line import user_line
 from sigwhy.model.fact import Op
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ def tell(incident: Incident) -> Iterator[Told]:
     for operation in incident.operations:
         yield Told(
             (_headline(operation), *(f"    {line}" for line in _arguments(operation))),
-            _fact(operation),
+            _fact(operation, incident),
             words=operation.op,
         )
 
 
-def _fact(operation: Operation) -> Op:
+def _fact(operation: Operation, incident: Incident) -> Op:
     model = operation.model
+    thread = next((t for t in incident.threads if t.crashed or t.tid == operation.tid), None)
+    called = user_line(incident, thread)[0] if thread and operation.state != "beside" else None
     return Op(
         span=NO_SPAN,
         framework=operation.framework,
@@ -61,6 +64,9 @@ def _fact(operation: Operation) -> Op:
         index=model.index if model else None,
         subgraph=model.subgraph if model else None,
         library=operation.library or None,
+        file=called.file if called else None,
+        line=called.line if called else None,
+        function=called.function if called else None,
     )
 
 

@@ -174,7 +174,8 @@ class Op(Fact):
     """An operation of a framework that was running or was refused.
 
     ``from_memory`` says that it was found in the memory of the process, not in a text; ``is_hint`` that
-    it may be the last one instead of the one. ``index`` and ``subgraph`` place it in a model.
+    it may be the last one instead of the one. ``index`` and ``subgraph`` place it in a model. ``file``, ``line`` and
+    ``function`` are the user's own, from which it was called.
     """
 
     framework: str
@@ -193,6 +194,9 @@ class Op(Fact):
     index: int | None = None
     subgraph: int | None = None
     library: str | None = None
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,4 +45,4 @@ def operations(scene: Scene) -> Found:
         except Exception as error:  # noqa: BLE001 -- one framework must not silence the others
             notes.append(f"the search for operations of {name} broke ({error!r}); please report it")
     found.sort(key=lambda operation: (operation.state == "beside", operation.is_hint))
-    return Found(tuple(found[:MOST]), tuple(notes))
+    return Found(tuple(found[:MOST]), (*scene.notes, *notes))

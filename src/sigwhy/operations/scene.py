@@ -29,6 +29,7 @@ class Scene:
     signal: Signal | None = None
     keeper: Keeper = field(default_factory=Keeper)
     until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
+    notes: list[str] = field(default_factory=list)  # what was seen but not believed, and why
     classes: Classes = field(init=False)
     variables: Variables = field(init=False)
 

@@ -46,6 +46,7 @@ REWRITTEN = re.compile(
 # What every call of a function runs: in old memory it is no news.
 EVERYWHERE = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval", "NoOp", "Identity"})
 OTHER_BYTES = 64 << 10
+MOST_NOTES = 2
 COMPILED = "tensorflow::Xla"  # how the classes of kernels begin that run compiled functions
 
 
@@ -69,10 +70,19 @@ class _Search:
     def found(self) -> Iterator[Operation]:
         crashed = self.scene.crashed
         own = list(self._of_crashed(crashed)) if crashed else []
+        if not own:
+            self._note_what_was_refused()
         yield from own
         for thread in self.scene.threads:
             if thread is not crashed and not self.scene.is_late:
                 yield from self._of_other(thread, None if own else crashed)
+
+    def _note_what_was_refused(self) -> None:
+        """A kernel was about to be named, but what memory says of it contradicts itself."""
+        kinds = dict.fromkeys(readable(kind) for kind in self.kernels.refused.values())
+        for kind in list(kinds)[:MOST_NOTES]:
+            says = f"the operation that the kernel {kind} ran: what its memory says does not fit together"
+            self.scene.notes.append(says)
 
     def _of_crashed(self, thread: Thread) -> Iterator[Operation]:
         """What the dead thread was in, had just been thrown out of, or was making the kernel of."""
@@ -87,7 +97,7 @@ class _Search:
             told = (self._running(hit, thread, pipeline) for hit in hits)
             yield from (self._with_instruction(one, thread) for one in told)
         elif made := self._made(stack, registers):
-            yield self._constructing(made, thread)
+            yield self._constructing(made, thread, stack)
         elif pipeline and not thread.python:
             yield self._in_pipeline(pipeline, thread)
 
@@ -176,12 +186,17 @@ class _Search:
             missing=[*([lack] if lack else []), *plain.missing],
         )
 
-    def _constructing(self, made: Construction, thread: Thread) -> Operation:
+    def _constructing(
+        self, made: Construction, thread: Thread, stack: Sequence[tuple[int, int]]
+    ) -> Operation:
+        half = next((k for _, word in stack if (k := self.kernels.half_made(word, made.node))), 0)
         return replace(
             self._node(made.node, made.device),
             tid=thread.tid,
             state="constructing",
             found="the node for which a kernel is being made lies on the stack",
+            kernel=readable(self.scene.classes.of(half)[0]) if half else "",
+            library=self.scene.classes.library(half) if half else "",
             missing=["the inputs: while a kernel is being made there are none yet"],
         )
 

@@ -61,6 +61,7 @@ class Kernels:
     """The kernels of one memory; each address is looked at once."""
 
     scene: Scene
+    refused: dict[int, str] = field(default_factory=dict)  # what is called, and does not fit: class
     _kernels: dict[int, Kernel | None] = field(default_factory=dict)
     _nodes: dict[int, Node | None] = field(default_factory=dict)
 
@@ -76,6 +77,12 @@ class Kernels:
                 with contextlib.suppress(UnreadableError):
                     self._kernels[address] = self._kernel(address)
         return self._kernels[address]
+
+    def half_made(self, address: int, node: Node) -> int:
+        """The address again, where a kernel for this node lies that is more than a bare one."""
+        found = self.kernel(address)
+        whole = found is not None and found.kind != KERNEL and found.node.address == node.address
+        return address if whole else 0
 
     def node(self, address: int) -> Node | None:
         """The node whose properties lie at an address."""

@@ -89,7 +89,10 @@ def params(kernels: Kernels, devices: Devices, address: int) -> Params | None:
     if not (kernels.is_kernel(kernel) and devices.is_device(device)):
         return None
     found = kernels.kernel(kernel)
-    return Params(address, found, device) if found else None
+    if found is None:
+        kernels.refused[kernel] = kernels.scene.classes.of(kernel)[0]
+        return None
+    return Params(address, found, device)
 
 
 def inputs(scene: Scene, devices: Devices, of: Params) -> tuple[list[Argument], str]:

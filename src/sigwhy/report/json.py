@@ -428,9 +428,10 @@ def _texts(rows: dict[str, str]) -> dict[str, str]:
 def _operation(report: Report) -> Operation | None:
     """The operation as memory showed it, else as a text named it."""
     case = report.case
-    if kept := next((o for incident in report.incidents for o in incident.operations), None):
+    memory = (o for incident in report.incidents for o in incident.operations)
+    if kept := next((o for o in memory if o.state != "beside" or o.is_hint), None):
         return of_memory(kept, frozenset(g.argument for g in case.all(Guilty) if g.op == kept.op))
-    op = case.first(Op)
+    op = next((op for op in case.all(Op) if op.state != "beside"), None)
     return of_text(op) if op else None
 
 
