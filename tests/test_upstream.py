@@ -4,7 +4,7 @@ import pytest
 
 from sigwhy import UsageError, explain
 from sigwhy.model.fact import KnownBug
-from sigwhy.upstream import order, read, rows
+from sigwhy.known_bugs import order, read, rows
 from tests.guilt.tried import number, operation, report, tensor
 
 ROW = """

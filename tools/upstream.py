@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 
-from sigwhy.upstream import DIES, Row, rows
+from sigwhy.known_bugs import DIES, Row, rows
 
 SECONDS = 20
 RUNNER = r"""
