@@ -3,8 +3,8 @@
 import pytest
 
 from sigwhy import UsageError, explain
-from sigwhy.model.fact import KnownBug
 from sigwhy.known_bugs import order, read, rows
+from sigwhy.model.fact import KnownBug
 from tests.guilt.tried import number, operation, report, tensor
 
 ROW = """
