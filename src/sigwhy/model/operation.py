@@ -66,6 +66,7 @@ class Model(Part, frozen=True):
     size: int | None = None
     sha256: str = ""  # of its bytes in memory, where all could be read
     member: str = ""  # the member of the Incident with all its bytes, as .npy of uint8
+    owner: int | None = None  # where the interpreter has its first subgraph
     subgraph: int | None = None
     index: int | None = None  # of the node in its subgraph
     cycle: list[int] = []  # subgraphs that call each other without end

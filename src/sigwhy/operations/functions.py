@@ -86,6 +86,11 @@ class Functions:
         """The function that goes on at this address after a call; None where no call stands before."""
         return self.at(address - 1) if self._is_after_call(address) else None
 
+    def has(self, path: str, *names: str) -> bool:
+        """Whether a file that was looked at has a function of one of these names."""
+        table = self._files.get(path)
+        return bool(table and any(b"\0%s\0" % name.encode() in table.strings for name in names))
+
     def _at(self, address: int) -> Function | None:
         mapping = self.memory.mapping(address)
         if mapping is None or "x" not in mapping.rights or not mapping.path.startswith("/"):

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from sigwhy.machine.memory import Memory
     from sigwhy.model.incident import Signal, Thread
 
-SECONDS = 1.0
+SECONDS = 1.0  # of work; on a busy machine the work takes longer by the clock
+MOST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,8 @@ class Scene:
     pid: int | None = None
     signal: Signal | None = None
     keeper: Keeper = field(default_factory=Keeper)
-    until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
+    until: float = field(default_factory=lambda: time.monotonic() + MOST_SECONDS)
+    worked_until: float = field(default_factory=lambda: time.thread_time() + SECONDS)
     notes: list[str] = field(default_factory=list)  # what was seen but not believed, and why
     classes: Classes = field(init=False)
     variables: Variables = field(init=False)
@@ -40,7 +42,7 @@ class Scene:
     @property
     def is_late(self) -> bool:
         """Whether the time for looking is over."""
-        return time.monotonic() > self.until
+        return time.thread_time() > self.worked_until or time.monotonic() > self.until
 
     @property
     def crashed(self) -> Thread | None:

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.model.operation import Model, Operation
-from sigwhy.model.tflite_operators import DELEGATE
 from sigwhy.operations import tflite_model, tflite_node, tflite_phase, tflite_recursion
 from sigwhy.operations.classes import is_pointer
 from sigwhy.operations.functions import Functions
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sigwhy.model.incident import Thread
+    from sigwhy.model.operation import Argument
     from sigwhy.operations.scene import Scene
     from sigwhy.operations.tflite_interpreter import Subgraph
     from sigwhy.operations.tflite_phase import Call, Doing
@@ -40,8 +40,12 @@ MOST_SUBGRAPHS = 256
 MOST_OTHERS = 32
 NEAR = 6144  # bytes of the stack from which a wrapper is looked for
 MOST_TRIED = 3000
-NO_NODE = {"load", "delete"}
-SPIN = 0
+NO_NODE = frozenset({"load", "delete"})
+NEAR_CALLS = 12
+COPIES = ("get_tensor", "set_tensor")
+COPIED_BY = 1024
+SYSTEM = re.compile(r"/(?:lib(?:c|m|stdc\+\+|pthread|gcc_s)|ld-linux[\w-]*)[-.][\w.+-]*$")
+DELEGATE_NAMES = ("tflite_plugin_create_delegate", "TfLiteExternalDelegateCreate")
 
 
 @dataclass(slots=True)
@@ -80,9 +84,10 @@ class Finder:
             if operation is None:
                 continue
             if n and self.scene.signal:
-                if found or not operation.model or operation.model.index is None:
+                hint = self._beside()
+                if not operation.phase or (found and not hint):
                     continue
-                operation = replace(operation, **self._beside())
+                operation = replace(operation, **hint)
             found.append(operation)
         return found
 
@@ -187,11 +192,13 @@ class Finder:
         pointers = list(tflite_node.pointers(sight.words, sight.subgraphs))
         cycle = tflite_recursion.cycle(pointers, sight.depth)
         search = tflite_node.Search(self.interpreters, self.functions, sight.calls, pointers)
-        found = search.found() if doing.phase not in NO_NODE else None
+        found = tflite_recursion.turning(search) if cycle else None
+        if doing.phase not in NO_NODE:
+            found = found or search.found()
         if found is None and not (doing.is_live and doing.call):
             return None
         tensors = [self._tensors_of(subgraph) for subgraph in sight.subgraphs]
-        model = tflite_model.model(self.scene, tensors, sight.words) or Model()
+        model = tflite_model.found(self.scene, tensors, sight.words) or tflite_model.Found(Model())
         base = Operation(
             framework="tflite",
             op=doing.call,
@@ -199,19 +206,55 @@ class Finder:
             phase=doing.phase,
             call=doing.call,
             found="the call stands on the stack",
-            model=model,
+            library=self._library(sight),
+            delegate=self._delegate(sight),
+            model=model.model,
         )
-        return self._with_node(base, found, doing, cycle) if found else base
+        operation = self._with_node(base, found, doing) if found else base
+        place = operation.model or model.model
+        attributes = tflite_model.options(
+            model.data, place.subgraph or 0, place.index or 0, operation.op
+        )
+        member = self.scene.keeper.keep_bytes(model.data, tflite_model.BYTES, [len(model.data)])
+        return replace(
+            operation,
+            attributes=attributes if found else [],
+            inputs=operation.inputs or self._copied(sight, doing),
+            model=replace(place, cycle=cycle, member=member, owner=_owner(sight)),
+        )
 
-    def _with_node(
-        self, base: Operation, found: tflite_node.Found, doing: Doing, cycle: list[int]
-    ) -> Operation:
+    def _copied(self, sight: Sight, doing: Doing) -> list[Argument]:
+        """The tensor that a call copies, by a pointer to it near the top of the stack."""
+        if not doing.call.endswith(COPIES) or doing.phase:
+            return []
+        low = pointer(sight.thread.registers)
+        near = [value for where, value in sight.words if where < low + COPIED_BY]
+        for value in near:
+            for subgraph in sight.subgraphs:
+                tensors = self._tensors_of(subgraph)
+                if (number := tensors.number_at(value)) is not None:
+                    return [tensors.argument(number, "tensor")]
+        return []
+
+    def _library(self, sight: Sight) -> str:
+        """The file whose code was running, where it is not the system's."""
+        files = (call.function.library for call in sight.calls[:NEAR_CALLS])
+        return next((file for file in files if not SYSTEM.search(file)), "")
+
+    def _delegate(self, sight: Sight) -> str:
+        """A library that offers a delegate, and is on the stack."""
+        files = dict.fromkeys(call.function.library for call in sight.calls[:NEAR_CALLS])
+        offers = (file for file in files if self.functions.has(file, *DELEGATE_NAMES))
+        return next((file.rpartition("/")[2] for file in offers if not RUNTIME.search(file)), "")
+
+    def _with_node(self, base: Operation, found: tflite_node.Found, doing: Doing) -> Operation:
         subgraph, node = found.subgraph, found.node
         tensors = self._tensors_of(subgraph)
         registration = node.registration
+        planned = doing.phase in ("", "invoke")
         kernel = next((c for c in (registration.prepare, registration.invoke) if c), 0)
         function = self.functions.at(kernel)
-        delegate = registration.op if registration.code == DELEGATE else ""
+        delegate = registration.op if registration.is_delegate else base.delegate
         return replace(
             base,
             op=found.op or registration.op,
@@ -219,16 +262,20 @@ class Finder:
             is_hint=found.is_hint or not doing.is_live,
             state="running" if doing.is_live else "left",
             kernel=function.qualified.rpartition("::")[0] if function else "",
-            library=function.library if function else "",
+            library=function.library if function else base.library,
             delegate=delegate,
-            model=replace(
-                base.model or Model(), subgraph=subgraph.index, index=node.index, cycle=cycle
-            ),
-            inputs=tensors.arguments(node.inputs, "input"),
-            outputs=tensors.arguments(node.outputs, "output"),
+            model=replace(base.model or Model(), subgraph=subgraph.index, index=node.index),
+            inputs=tensors.arguments(node.inputs, "input", planned=planned),
+            outputs=tensors.arguments(node.outputs, "output", planned=planned),
         )
 
     def _tensors_of(self, subgraph: Subgraph) -> Tensors:
         if subgraph.address not in self._tensors:
             self._tensors[subgraph.address] = Tensors(self.scene, self.interpreters, subgraph)
         return self._tensors[subgraph.address]
+
+
+def _owner(sight: Sight) -> int | None:
+    """Where the first subgraph of the interpreter lies."""
+    first = next(iter(sight.subgraphs), None)
+    return next(iter(first.siblings), first.address) if first else None

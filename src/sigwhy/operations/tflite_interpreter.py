@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sigwhy.machine.memory import PAGE, UnreadableError
-from sigwhy.model.tflite_operators import CUSTOM, DELEGATE, OPERATORS, operator
 from sigwhy.operations.classes import is_pointer
+from sigwhy.tflite.model import name_of, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from sigwhy.operations.classes import Classes
 
 SUBGRAPH = "N6tflite8SubgraphE"
+OPERATORS = "BuiltinOperator"
+CUSTOM, DELEGATE = 32, 51  # these two have a name of their own
+NEWER = 64  # operators that a later version may add
 WORDS = 160  # of a subgraph that are looked at
 NODE = 80
 REGISTRATIONS = (88, 80, 96, 72, 104)  # 80 until 2.14, 88 since; more may come
@@ -170,7 +173,9 @@ class Interpreters:
             return None
         functions = words[:FUNCTIONS_OF_A_REGISTRATION]
         code = words[5] & 0xFFFFFFFF
-        if code >= len(OPERATORS) + 64 or not all(self._is_code(f) for f in functions if f):
+        if code >= len(names(OPERATORS)) + NEWER or not all(
+            self._is_code(f) for f in functions if f
+        ):
             return None
         if not any(functions):
             return None
@@ -321,7 +326,7 @@ class Interpreters:
                 own = self.memory.text(pointer, LONGEST_NAME)
             except UnreadableError:
                 own = ""
-        return own if own and own.isprintable() else operator(code)
+        return own if own and own.isprintable() else name_of(OPERATORS, code)
 
     def _is_code(self, address: int) -> bool:
         mapping = self.memory.mapping(address)

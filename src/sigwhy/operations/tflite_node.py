@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 LOOPS = re.compile(
     r"^tflite::Subgraph::(?:Invoke(?:Impl)?|PrepareOpsStartingAt|OpPrepare|OpInvoke)$"
 )
-ADDING = "tflite::Subgraph::AddNodeWithParameters"
-VISIT = re.compile(r"::Visit(?P<op>\w+)Node$")
+VISIT = re.compile(r"::Visit(?P<op>\w*)Node$")
+LOOKED_AT = 1024  # bytes of the stack in which the node is that a delegate looks at
 SAVED, OWN = 64, 200  # bytes below and above the address that the loop is returned to
 PLACES = (
     "",
@@ -104,14 +104,20 @@ class Search:
 
     def _its_code(self, node: Node, below: Sequence[Call]) -> tuple[int, int] | None:
         """How near to the loop the code of a node stands, and whether it is its very function."""
-        functions = node.registration.functions
-        spaces = {space for f in functions if (space := self._space(f))}
         for n, call in enumerate(below):
-            if call.function.start in functions:
+            if call.function.start in node.registration.functions:
                 return -n, 1
-            if any(call.name.startswith(f"{space}::") for space in spaces):
+            if self.is_of(call, node):
                 return -n, 0
         return None
+
+    def is_of(self, call: Call, node: Node) -> bool:
+        """Whether a function is a node's own, or in the namespace of its operator."""
+        functions = node.registration.functions
+        spaces = (space for f in functions if (space := self._space(f)))
+        return call.function.start in functions or any(
+            call.name.startswith(f"{space}::") for space in spaces
+        )
 
     def _space(self, address: int) -> str:
         """The namespace of an operator's function, where it has one of its own."""
@@ -132,16 +138,19 @@ class Search:
         return self._visited()
 
     def _visited(self) -> Found | None:
-        """XNNPACK takes nodes over one by one; its function says which operator it looks at."""
+        """XNNPACK looks at nodes one by one; its function may say which operator it looks at."""
         for call in self.stack:
             if not (visit := VISIT.search(call.name)):
                 continue
             wanted = visit["op"].lower()
-            for pointer in self.pointers:
+            near = [p for p in self.pointers if p.where < call.where + LOOKED_AT]
+            for pointer in near:
                 node = self.interpreters.node(pointer.subgraph, pointer.index)
-                if node and node.registration.op.replace("_", "").lower() == wanted:
+                named = node and node.registration.op.replace("_", "").lower() == wanted
+                if node and (named or not wanted):
+                    alone = len({(p.subgraph.address, p.index) for p in near}) == 1
                     how = f"a delegate looked at it ({call.name.rpartition('::')[2]})"
-                    return Found(pointer.subgraph, node, how)
+                    return Found(pointer.subgraph, node, how, is_hint=not (named or alone))
         return None
 
 

@@ -85,7 +85,11 @@ LEADS_TO = (
     (re.compile(r"ModifyGraph|Delegate"), ("delegate", "prepare", "init")),
     (re.compile(r"__del__|Delete|Destroy|~"), ("delete",)),
 )  # fmt: skip
-RAW = re.compile(r"Interpreter|Wrapper|Runner")
+# The interpreter, and packages that read memory which a runtime had lent.
+OTHERS_CODE = re.compile(
+    r"/(?:libpython[\d.]+\w*\.so[\d.]*|python[\d.]*)$|/lib-dynload/|/(?:site|dist)-packages/"
+)
+NEAR = 12  # functions from the top that tell who runs
 ALL = tuple(phase for phase, _ in PHASES)
 IN_PC = -1  # where the function is that was running
 
@@ -125,6 +129,7 @@ def calls(functions: Functions, at: int, words: Iterable[tuple[int, int]]) -> It
 def doing(thread: Thread, stack: Sequence[Call], libraries: frozenset[str]) -> Doing:
     """The call of the API and the phase, from both halves of the runtime."""
     native = next(filter(None, (_api(call.name) for call in stack)), "")
+    native = next((API[key] for call in stack if (key := _wrapped(call.name)) in API), native)
     python = _of_python(thread.python)
     call = python or native
     allowed = next((ok for words, ok in LEADS_TO if words.search(call)), () if call else ALL)
@@ -140,19 +145,18 @@ def _is_inside(thread: Thread, stack: Sequence[Call], libraries: frozenset[str])
     """Whether the innermost code is the runtime's, or was called by it: Python's own is not."""
     if not thread.python:
         return True
-    for call in stack[:6]:
+    for call in stack[:NEAR]:
         if call.function.library in libraries:
             return True
-        if not _is_carrier(call.function.library):
+        if OTHERS_CODE.search(call.function.library):
             return False
     return False
 
 
-def _is_carrier(library: str) -> bool:
-    name = library.rpartition("/")[2]
-    return name.startswith(
-        ("libc.so", "libc-", "libm.so", "libstdc++", "libpthread", "libgcc", "ld-linux")
-    )
+def _wrapped(name: str) -> tuple[str, str]:
+    """Class and function of what Python calls."""
+    found = WRAPPER.search(name)
+    return (found["of"], found["name"]) if found else ("", "")
 
 
 def _api(name: str) -> str:

@@ -14,6 +14,8 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.model.operation import Argument
 from sigwhy.operations.classes import is_pointer
@@ -116,9 +118,21 @@ class Tensors:
             if found and found.data and found.data <= address < found.data + max(found.size, 1):
                 yield found
 
-    def arguments(self, numbers: Sequence[int] | None, label: str) -> list[Argument]:
-        """The tensors of these numbers; an optional one that was left out is told too."""
-        return [self.argument(n, f"{label} {at}") for at, n in enumerate(numbers or ())]
+    def arguments(
+        self, numbers: Sequence[int] | None, label: str, *, planned: bool
+    ) -> list[Argument]:
+        """The tensors of these numbers; an optional one that was left out is told too.
+
+        ``planned`` says that memory was given to all of them already.
+        """
+        found = [self.argument(n, f"{label} {at}") for at, n in enumerate(numbers or ())]
+        early = not planned
+        return [
+            replace(one, standing="none")
+            if early and one.standing == "missing" and not one.constant
+            else one
+            for one in found
+        ]
 
     def argument(self, number: int, label: str) -> Argument:
         """One tensor in full. ``label`` is what it is called where it has no name."""
