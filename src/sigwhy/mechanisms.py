@@ -59,6 +59,7 @@ PAGE = 4096
 NO_WILD_ADDRESS = frozenset({"SIGILL", "SIGFPE", "SIGTRAP", "SIGBUS"})
 GPU_ASSERT = 710
 KERNEL_FAULTS = frozenset({700, 702, 714, 715, 716, 717, 718, 719})
+SILENT = re.compile(r"(?:^|[ *&])(?:tflite|ruy|gemmlowp)::")
 REPAIRED = frozenset({"corrected", "hot", "mce-logged"})
 OVERRUNS = (
     "buffer-overflow",
@@ -176,6 +177,14 @@ def _gave_up(fact: Fact) -> Sure:
     if not (isinstance(fact, Stack) and fact.crashed and fact.role == "fault"):
         return Sure.NO
     return Sure.READ if aborter(fact.frames) else Sure.NO
+
+
+def _checks_itself(fact: Fact) -> Sure:
+    """TensorFlow Lite checks in silence: where a condition is false, it calls abort()."""
+    if not (isinstance(fact, Stack) and fact.crashed and fact.role == "fault"):
+        return Sure.NO
+    gave_up = aborter(fact.frames)
+    return Sure.READ if gave_up and SILENT.search(gave_up.function or "") else Sure.NO
 
 
 def _passed_through(functions: str) -> Callable[[Fact], Sure]:
@@ -299,6 +308,7 @@ TABLE = (
         _passed_through(
             r"_*(?:GI_)?_*assert_fail(?:_base)?|_*assert(?:_rtn|2)|_wassert|gpr_assertion_failed"
         ),
+        _checks_itself,
         lambda f: Sure.SAID if isinstance(f, Log) and f.level == "fatal" else Sure.NO,
     ),
     _row(

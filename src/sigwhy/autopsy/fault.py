@@ -85,6 +85,8 @@ def _access(
     access: Access = decoded.access if decoded else "unknown"
     if address is not None and address == at:
         access = "execute"
+    elif access == "unknown" and code == "SEGV_ACCERR" and here and here.rights.startswith("r-"):
+        access = "write"  # it may be read, so nothing else can have been refused
     does = {"read": "read", "write": "write", "execute": "jump"}.get(access, "access")
     where = f"{address:#x}" if address is not None else "an address that the CPU did not tell"
     yield Told.of(

@@ -23,10 +23,10 @@ NAMES = {
     "opencv": "OpenCV",
 }
 STATES = {
-    "running": "it was in the {name} operation {op}",
-    "constructing": "it was making the kernel of the {name} operation {op}",
-    "left": "an exception had just left the {name} operation {op}",
-    "beside": "another thread was in the {name} operation {op}",
+    "running": "it was in the {name} {what} {op}",
+    "constructing": "it was making the kernel of the {name} {what} {op}",
+    "left": "an exception had just left the {name} {what} {op}",
+    "beside": "another thread was in the {name} {what} {op}",
 }
 MOST_VALUES = 8
 LONGEST = 200
@@ -50,7 +50,7 @@ def _fact(operation: Operation, incident: Incident) -> Op:
         span=NO_SPAN,
         framework=operation.framework,
         op=operation.op,
-        node=operation.node or None,
+        node=operation.node or _place(operation) or None,
         device=operation.device or None,
         kernel=operation.kernel or None,
         from_memory=True,
@@ -63,6 +63,7 @@ def _fact(operation: Operation, incident: Incident) -> Op:
         model=model.path or None if model else None,
         index=model.index if model else None,
         subgraph=model.subgraph if model else None,
+        cycle=tuple(model.cycle) if model else (),
         library=operation.library or None,
         file=called.file if called else None,
         line=called.line if called else None,
@@ -72,18 +73,30 @@ def _fact(operation: Operation, incident: Incident) -> Op:
 
 def _headline(operation: Operation) -> str:
     name = NAMES.get(operation.framework, operation.framework)
-    words = [STATES[operation.state].format(name=name, op=operation.op)]
+    # Where no operation is known, it is the call that was made.
+    what = "call" if operation.op == operation.call else "operation"
+    words = [STATES[operation.state].format(name=name, what=what, op=operation.op)]
     words += [f"inside it {operation.inner}"] if operation.inner else []
     words += [f"node {operation.node}"] if operation.node else []
     model = operation.model
-    if model and model.index is not None:
-        words.append(f"operator {model.index} of subgraph {model.subgraph or 0}")
+    words += [place] if (place := _place(operation)) else []
+    if model and model.cycle:
+        turns = " -> ".join(map(str, [*model.cycle, model.cycle[0]]))
+        words.append(f"subgraphs that call each other without end: {turns}")
     words += [f"of the model {model.path}"] if model and model.path else []
     for what in (operation.phase, operation.device, operation.kernel):
         words += [what] if what else []
     said = ", ".join(words)
     doubt = "; it may be the last one, not the one" if operation.is_hint else ""
     return f"{said} ({operation.found}{doubt})" if operation.found or doubt else said
+
+
+def _place(operation: Operation) -> str:
+    """Where an operation of a model stands in it."""
+    model = operation.model
+    if model is None or model.index is None:
+        return ""
+    return f"operator {model.index} of subgraph {model.subgraph or 0}"
 
 
 def _arguments(operation: Operation) -> Iterator[str]:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from sigwhy import priors
-from sigwhy.model import accused
+from sigwhy.model import accused, of_model
 from sigwhy.model.cause import Finding
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def judged(case: Case) -> Judged:
     for name, file in causes().items():
         try:
             own = accused.clues(case, file.CAUSE.id)
-            heard[file.CAUSE] = _once_each((*own, *file.clues(case)))
+            of_a_model = of_model.clues(case, file.CAUSE.id)
+            heard[file.CAUSE] = _once_each((*own, *of_a_model, *file.clues(case)))
         except Exception as error:  # noqa: BLE001 -- one broken cause must not silence the others
             notes.append(f"the cause {name} broke ({error!r}); please report it")
     scores = {

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from sigwhy.model.cause import Cause, Clue, Culprit, Weight
 from sigwhy.model.entry import whom
 from sigwhy.model.fact import Checker, Death, Entered, Notice, Opened, PythonError, Stack
+from sigwhy.model.of_model import divided_by_zero, was_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,8 @@ def _open(case: Case, opened: Opened) -> Iterator[Clue]:
     """A model file was open, and it died in the library that reads such files."""
     entered, died = case.first(Entered), case.first(Death)
     reader = next((says for file, says in FORMATS if file.search(opened.path)), None)
-    if not (entered and died and reader and reader.search(entered.died_library or "")):
+    believed = entered and died and reader and reader.search(entered.died_library or "")
+    if not (entered and died and believed) or was_read(case):
         return
     blamed = whom(entered, value=opened.path)
     yield Clue(Weight.STRONG, opened, f"it died while {opened.path} was read", blamed)
@@ -112,7 +114,7 @@ def _said(notice: Notice) -> Iterator[Clue]:
 
 def _frames(case: Case, stack: Stack) -> Iterator[Clue]:
     died = case.first(Death)
-    rows = STAND_IN if not died or died.signal != "SIGFPE" else (*STAND_IN, DIVIDED)
+    rows = (*STAND_IN, DIVIDED) if divided_by_zero(case) else STAND_IN
     for frame in stack.frames[:NEAR]:
         for pattern, says in rows:
             if found := pattern.search(frame.function or ""):

@@ -43,6 +43,7 @@ from sigwhy.model.fact import (
     Stack,
     Wrote,
 )
+from sigwhy.model.model_op import gives_data
 from sigwhy.model.named_op import in_kernel, operation
 from sigwhy.model.named_op import place as place_of
 
@@ -85,8 +86,10 @@ def clues(case: Case) -> Iterator[Clue]:
 def _entered(case: Case, entered: Entered) -> Iterator[Clue]:
     """A function of a package was called from your line, and the process died inside of it."""
     death = next((d for d in case.all(Death) if d.signal in ENDS_INSIDE), None)
-    # What a decoder was given is data, and the data is to blame.
+    # What a decoder was given is data, and what most calls of an interpreter work on is the model.
     if death is None or not is_of_others(entered) or DECODES.search(entered.written or ""):
+        return
+    if not gives_data(case):
         return
     blamed = whom(entered)
     says = f"your call of {entered.written} went into {entered.package or 'a framework'} and died there"

@@ -71,9 +71,19 @@ def guilty(case: Case, tries: Sequence[Trial], notes: list[str]) -> tuple[Guilty
 def _charges(trial: Trial, notes: list[str]) -> Iterator[Charge]:
     for name, rule in rules().items():
         try:
-            yield from rule.charges(trial)
+            yield from (_of_model(trial, charge) for charge in rule.charges(trial))
         except Exception as error:  # noqa: BLE001 -- one broken rule must not silence the others
             notes.append(f"the rule {name} broke on this operation ({error!r}); please report it")
+
+
+def _of_model(trial: Trial, charge: Charge) -> Charge:
+    """The same charge; what stands in a model is the model's fault, whoever runs it."""
+    operation, argument = trial.operation, charge.argument
+    if charge.cause != "op-argument" or operation.model is None or operation.model.index is None:
+        return charge
+    given = operation.phase == "invoke" and not argument.constant and argument in operation.inputs
+    by_shape = (charge.value or "").startswith(("shape", "rank"))
+    return charge if given and not by_shape else replace(charge, cause="malformed-model")
 
 
 def _weighed(trial: Trial, charges: list[Charge]) -> list[Charge]:
@@ -111,7 +121,7 @@ def span_of(case: Case, op: Op, argument: str | None) -> Span:
     found = next((e for e in case.evidence if e.name == op.span.evidence), None)
     rows = found.lines[op.span.first : op.span.last + 1] if found and argument else ()
     for n, line in enumerate(rows, op.span.first):
-        words = line.strip().removeprefix("attribute ")
+        words = line.strip().removeprefix("attribute ").removeprefix("output ")
         if words.startswith(f"{argument} ="):
             return Span(evidence=op.span.evidence, first=n, last=n, words=words)
     return op.span

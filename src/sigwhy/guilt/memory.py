@@ -27,7 +27,7 @@ ITEMS = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 def charges(trial: Trial) -> Iterator[Charge]:
     """Yield each input whose memory is not there while it is used."""
     for argument in trial.operation.inputs if trial.signal in MEMORY else ():
-        if argument.standing in SAYS:
+        if argument.standing in SAYS and not argument.constant:  # a model is the model's affair
             of_a_file = trial.signal == "SIGBUS" and argument.mapped
             says = SAYS[argument.standing].format(name=argument.name)
             yield Charge(

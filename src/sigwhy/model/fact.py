@@ -193,6 +193,7 @@ class Op(Fact):
     model: str | None = None
     index: int | None = None
     subgraph: int | None = None
+    cycle: tuple[int, ...] = ()  # subgraphs that call each other without end
     library: str | None = None
     file: str | None = None
     line: int | None = None

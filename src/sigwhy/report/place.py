@@ -199,7 +199,8 @@ def _op(report: Report) -> str:
 
 
 def _op_name(op: Op) -> str:
-    return f"the {PROPER.get(op.framework.lower(), op.framework)} op {op.op}"
+    what = "call" if op.op == op.call else "op"
+    return f"the {PROPER.get(op.framework.lower(), op.framework)} {what} {op.op}"
 
 
 def _call(function: str) -> str:
