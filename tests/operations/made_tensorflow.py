@@ -158,6 +158,8 @@ class Made(Memory):
                 texts = [self.string(text) for text in (name, "", of_type, of_number, "")]
                 held.append(self.put(self.room(120), kind, 0, *head, 0, 0, 0, *texts, 0, number))
             lists += self.several(form, held)
+        kind = self.table("N10tensorflow13OpDef_AttrDefE")
+        lists += self.several(form, [self.put(self.room(120), kind, 0)])
         own = self.table("N10tensorflow5OpDefE")
         return self.put(self.room(160), own, 0, *head, *lists, self.string(op), self.string(""))
 

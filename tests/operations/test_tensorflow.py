@@ -128,6 +128,41 @@ def test_an_object_of_another_class_is_no_device():
     assert found(world) == []
 
 
+@FORMS
+def test_an_operation_without_inputs_lacks_none(form):
+    world = World(form)
+    made = world.memory
+    definition = made.definition(form, "Produce", [], [("out", STRING, "", "")])
+    node = made.properties(form, ("new", "Produce"), definition, {"x": 1}, ([], [STRING]))
+    made.params(made.kernel(node, "new", "Produce"), world.device, [], world.place)
+    (one,) = found(world)
+    assert (one.op, one.inputs, one.missing) == ("Produce", [], [])
+
+
+def test_where_a_pipeline_is_asked_the_iterator_that_it_died_in_comes_first():
+    world = World(op="IteratorGetNext")
+    made = world.memory
+    dataset = made.put(
+        made.room(160), made.table("N10tensorflow9MyDatasetE", "N10tensorflow4data11DatasetBaseE")
+    )
+    for n, text in enumerate(("MatchingDataset", "MatchingDataset/_1")):
+        made.string_at(dataset + 24 + 32 * n, text.encode())
+    iterator = made.put(
+        made.room(160),
+        made.table("N10tensorflow2ItE", "N10tensorflow4data12IteratorBaseE"),
+        dataset,
+    )
+    made.string_at(iterator + 32, b"Iterator::Root::Matching")
+    made.put(STACK + 512, iterator)
+    inner, outer = found(world)
+    assert (inner.op, inner.node, inner.pipeline) == (
+        "MatchingDataset",
+        "MatchingDataset/_1",
+        "Iterator::Root::Matching",
+    )
+    assert (outer.op, outer.pipeline) == ("IteratorGetNext", "Iterator::Root::Matching")
+
+
 def test_a_tensor_that_contradicts_itself_is_not_told():
     world = World()
     tensors = [world.memory.tensor(1, (2, 3), HEAP + 64, elements=7)] * 3

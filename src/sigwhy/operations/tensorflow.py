@@ -47,6 +47,8 @@ REWRITTEN = re.compile(
 EVERYWHERE = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval", "NoOp", "Identity"})
 OTHER_BYTES = 64 << 10
 MOST_NOTES = 2
+# These only ask the iterators of a pipeline, in one of which it died then.
+PULLS = re.compile(r"^(?:Multi|Optional|OneShot)?\w*IteratorGetNext\w*$")
 COMPILED = "tensorflow::Xla"  # how the classes of kernels begin that run compiled functions
 
 
@@ -94,6 +96,8 @@ class _Search:
             hits = self._news([*self.scan.near(dead), *self.scan.further(stack, registers)])
             yield from (self._left(hit, thread) for hit in hits[:1])
         elif hits := hits or self.scan.further(stack, registers):
+            if pipeline and pipeline.at < hits[0].at and PULLS.match(hits[0].params.kernel.node.op):
+                yield replace(self._in_pipeline(pipeline, thread), is_hint=False)
             told = (self._running(hit, thread, pipeline) for hit in hits)
             yield from (self._with_instruction(one, thread) for one in told)
         elif made := self._made(stack, registers):
@@ -130,6 +134,7 @@ class _Search:
             kernel=readable(place.kind),
             library=self.scene.classes.library(place.address),
             pipeline=place.pipeline,
+            missing=["the inputs: a dataset keeps them in ways of its own"],
         )
 
     def _of_other(self, thread: Thread, idle: Thread | None) -> Iterator[Operation]:

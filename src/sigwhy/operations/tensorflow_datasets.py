@@ -31,6 +31,7 @@ ITERATOR_BYTES, DATASET_BYTES = 400, 240
 class Place:
     """A place in a pipeline, and the operation that made the dataset there, where it is known."""
 
+    at: int  # where on the stack
     address: int  # of the iterator
     kind: str  # its class, as the compiler writes it
     pipeline: str
@@ -41,12 +42,12 @@ class Place:
 def place(scene: Scene, stack: Sequence[tuple[int, int]]) -> Place | None:
     """The innermost iterator that a stack points to."""
     seen: set[int] = set()
-    for _, word in stack:
+    for at, word in stack:
         if word not in seen and is_pointer(word) and scene.classes.is_a(word, ITERATOR):
             seen.add(word)
             texts = texts_in(scene.memory, word, ITERATOR_BYTES)
             if pipeline := next((text for text in texts if PLACE.match(text)), ""):
-                return Place(word, scene.classes.of(word)[0], pipeline, *_dataset(scene, word))
+                return Place(at, word, scene.classes.of(word)[0], pipeline, *_dataset(scene, word))
     return None
 
 

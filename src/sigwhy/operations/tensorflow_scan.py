@@ -161,6 +161,6 @@ class Scan:
     def _unique(hits: Iterable[Hit]) -> Iterator[Hit]:
         seen: set[int] = set()
         for hit in hits:
-            if hit.params.address not in seen:
-                seen.add(hit.params.address)
+            if hit.params.kernel.address not in seen:  # old copies of its parameters lie further up
+                seen.add(hit.params.kernel.address)
                 yield hit

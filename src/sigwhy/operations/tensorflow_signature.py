@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sigwhy.operations.scene import Scene
     from sigwhy.operations.tensorflow_attributes import Value
 
-ARGUMENT = "N10tensorflow12OpDef_ArgDefE"
+ARGUMENT, ATTRIBUTE = "N10tensorflow12OpDef_ArgDefE", "N10tensorflow13OpDef_AttrDefE"
+LIST_BYTES = 24  # of a repeated field
 NAME = re.compile(r"^[A-Za-z]\w{0,199}$")
 MESSAGE_BYTES = 200
 TEXTS = 5  # name, description, type_attr, number_attr, type_list_attr
@@ -47,37 +48,50 @@ def inputs(
     of the OpDef are the inputs is what fits both.
     """
     try:
-        lists = [_expanded(scene, some, attributes) for some in _lists(scene, definition)]
+        readings = [
+            tuple(_expanded(scene, some, attributes) for some in both)
+            for both in _readings(scene, definition)
+        ]
     except (UnreadableError, ValueError):
-        lists = []
-    for ins, outs in _readings(lists):
+        readings = []
+    for ins, outs in readings:
         wanted = tuple(one.type for one in ins), tuple(one.type for one in outs)
         if any(both == wanted for both in _types(scene.memory, behind)):
             return ins, wanted[0]
     return None, next((ins for ins, _ in _types(scene.memory, behind) if ins), None)
 
 
-def _readings(lists: list[tuple[Named, ...]]) -> Iterator[tuple[tuple[Named, ...], ...]]:
-    """Which list is which, where one may be missing: inputs stand before outputs."""
+def _readings(scene: Scene, definition: int) -> Iterator[tuple[list[int], list[int]]]:
+    """The arguments that are inputs, and those that are outputs.
+
+    An OpDef keeps its inputs, its outputs and its attributes one behind the other. Where only one list
+    is not empty, the attributes tell which it is; without any, both are possible.
+    """
+    lists = _lists(scene, definition, ARGUMENT)
+    attributes = next(iter(_lists(scene, definition, ATTRIBUTE)), None)
     if len(lists) >= 2:
-        yield lists[0], lists[1]
-    for only in lists[:1]:
-        yield only, ()
-        yield (), only
-    if not lists:
-        yield (), ()
+        one, other, *_ = lists.values()
+        yield one, other
+    elif not lists:
+        yield [], []
+    else:
+        ((place, only),) = lists.items()
+        if attributes is None or attributes - place == 2 * LIST_BYTES:
+            yield only, []
+        if attributes is None or attributes - place == LIST_BYTES:
+            yield [], only
 
 
-def _lists(scene: Scene, definition: int) -> list[list[int]]:
-    """The lists of arguments in an OpDef, in their order."""
-    found: list[list[int]] = []
+def _lists(scene: Scene, definition: int, kind: str) -> dict[int, list[int]]:
+    """The lists of messages of a class in an OpDef, by their places."""
+    found: dict[int, list[int]] = {}
     for place in range(16, MESSAGE_BYTES, WORD):
         try:
-            some = protobuf.messages(scene.memory, scene.classes, definition + place, ARGUMENT)
+            some = protobuf.messages(scene.memory, scene.classes, definition + place, kind)
         except UnreadableError:
             break
-        if some and some not in found:
-            found.append(some)
+        if some and some not in found.values():
+            found[place] = some
     return found
 
 
