@@ -23,6 +23,18 @@ def string(memory: Memory, address: int, most: int = LONGEST) -> bytes:
     return memory.read(at, size) if size else b""
 
 
+def shared_string(memory: Memory, address: int, most: int = LONGEST) -> bytes:
+    """A ``std::string`` as it was before GCC 5: a pointer to text that has size and room before it."""
+    at = memory.word(address)
+    size, room, _ = struct.unpack("<QQq", memory.read(at - 24, 24))
+    if not size <= room <= MOST_BYTES or size > most:
+        raise UnreadableError(f"no shared std::string at {address:#x}")
+    text = memory.read(at, size + 1)
+    if text[-1]:
+        raise UnreadableError(f"no end of the shared std::string at {address:#x}")
+    return text[:-1]
+
+
 def view(memory: Memory, address: int, most: int = LONGEST) -> tuple[int, bytes]:
     """A ``std::string_view`` with something in it, in either order of its members: where, and what."""
     a, b = struct.unpack("<QQ", memory.read(address, 16))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sigwhy.machine.memory import Memory
+    from sigwhy.operations.torch_strings import Form, Strings
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}\Z")
-PARAMETERS, COUNTS = 32, 56  # of a signature; before them its name
+COUNTS_AFTER = 24  # bytes behind the begin of the parameters, which follow the name
 PARAMETER_NAME = (16, 24, 8)
 TENSOR = 0  # the first of its kinds, which stands at its begin
-LONGEST_NAME = 100
 MOST_PARAMETERS, MOST_PARAMETER_BYTES = 64, 1024
 MOST_INDEX = 64
 NEAR = 1 << 14  # bytes between a record and its arguments
@@ -64,8 +64,8 @@ class Call:
 class Calls:
     """The signatures of one memory; each is looked at once."""
 
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
+    def __init__(self, memory: Memory, strings: Strings) -> None:
+        self.memory, self.strings = memory, strings
         self._known: dict[int, Signature | None] = {}
 
     def on(self, words: Sequence[tuple[int, int]]) -> Iterator[Call]:
@@ -98,31 +98,34 @@ class Calls:
     def signature(self, at: int) -> Signature | None:
         """The signature at an address."""
         if at not in self._known:
-            try:
-                self._known[at] = self._read(at)
-            except (UnreadableError, UnicodeDecodeError, struct.error):
-                self._known[at] = None
+            self._known[at] = self.strings.tried(
+                lambda form: self._read(at, form), lambda found: bool(found.parameters)
+            )
         return self._known[at]
 
-    def _read(self, at: int) -> Signature | None:
-        name = cpp.string(self.memory, at, LONGEST_NAME).decode()
-        least, most, positional = struct.unpack("<QQQ", self.memory.read(at + COUNTS, 24))
-        if not IDENTIFIER.match(name) or not least <= most or positional > most:
+    def _read(self, at: int, form: Form) -> Signature | None:
+        name = form.text(self.memory, at)
+        if not IDENTIFIER.match(name):
             return None
-        begin, size = cpp.vector(self.memory, at + PARAMETERS, 1)
+        parameters = at + form.size
+        counts = struct.unpack("<QQQ", self.memory.read(parameters + COUNTS_AFTER, 24))
+        least, most, positional = counts
+        if not least <= most or positional > most:
+            return None
+        begin, size = cpp.vector(self.memory, parameters, 1)
         if not size and not most:
             return Signature(name, (), (), 0)
         if not 0 < most <= MOST_PARAMETERS or size % most or size // most > MOST_PARAMETER_BYTES:
             return None
         places = [begin + n * (size // most) for n in range(most)]
-        names = tuple(self._parameter(place) for place in places)
+        names = tuple(self._parameter(place, form) for place in places)
         kinds = tuple(self.memory.half(place) for place in places)
         return Signature(name, names, kinds, least) if all(names) else None
 
-    def _parameter(self, at: int) -> str:
+    def _parameter(self, at: int, form: Form) -> str:
         for place in PARAMETER_NAME:
             try:
-                name = cpp.string(self.memory, at + place, LONGEST_NAME).decode()
+                name = form.text(self.memory, at + place)
             except (UnreadableError, UnicodeDecodeError):
                 continue
             if IDENTIFIER.match(name):

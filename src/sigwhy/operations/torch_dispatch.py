@@ -19,15 +19,14 @@ from sigwhy.operations.classes import is_pointer
 if TYPE_CHECKING:
     from sigwhy.machine.memory import Memory
     from sigwhy.operations.classes import Classes
+    from sigwhy.operations.torch_strings import Form, Strings
     from sigwhy.operations.torch_tensors import Tensor, Tensors
 
 NAME = re.compile(r"[A-Za-z_]\w*::[A-Za-z_][\w.]*\Z")
 OVERLOAD = re.compile(r"\w*\Z")
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
-LONGEST_NAME = 120
-NAMES_AT, SCHEMA_AT, OVERLOAD_AFTER, ARGUMENTS_AFTER = 0, (64, 72, 56), 32, 64
-ARGUMENT_BYTES = (112, 104, 120, 128, 96, 136, 144, 152, 160)
-TYPE_AFTER = 32  # of an argument, behind its name
+BEHIND_NAME = 80  # bytes of an argument: types, default and flags
+ARGUMENT_BYTES = range(72, 168, 8)
 MOST_ARGUMENTS = 64
 VALUE = struct.Struct("<QQ")
 NONE, TENSOR, DOUBLE, INT = 0, 1, 3, 5
@@ -67,8 +66,8 @@ class Boxed:
 class Dispatch:
     """The entries of one memory; each is looked at once."""
 
-    def __init__(self, memory: Memory, classes: Classes) -> None:
-        self.memory, self.classes = memory, classes
+    def __init__(self, memory: Memory, classes: Classes, strings: Strings) -> None:
+        self.memory, self.classes, self.strings = memory, classes, strings
         self._known: dict[int, Entry | None] = {}
 
     def entry(self, at: int) -> Entry | None:
@@ -88,52 +87,42 @@ class Dispatch:
 
     def _at(self, at: int) -> Entry | None:
         if at not in self._known:
-            try:
-                self._known[at] = self._read(at) if is_pointer(at) else None
-            except (UnreadableError, UnicodeDecodeError, struct.error):
-                self._known[at] = None
+            self._known[at] = None
+            if is_pointer(at):
+                self._known[at] = self.strings.tried(
+                    lambda form: self._read(at, form), lambda found: bool(found.arguments)
+                )
         return self._known[at]
 
-    def _read(self, at: int) -> Entry | None:
-        text, size = struct.unpack("<QQ", self.memory.read(at, 16))
-        if not 4 <= size <= LONGEST_NAME or (size < cpp.INLINE) != (text == at + 16):
-            return None
-        name = self.memory.read(text, size).decode()
+    def _read(self, at: int, form: Form) -> Entry | None:
+        """Its name, its overload, and behind them the schema, which repeats both."""
+        name = form.text(self.memory, at)
         if not NAME.match(name):
             return None
-        overload = cpp.string(self.memory, at + OVERLOAD_AFTER, LONGEST_NAME).decode()
-        for schema in SCHEMA_AT:
-            try:
-                repeated = [
-                    cpp.string(self.memory, at + schema + n, LONGEST_NAME).decode() for n in (0, 32)
-                ]
-            except (UnreadableError, UnicodeDecodeError):
-                continue
-            if repeated == [name, overload] and OVERLOAD.match(overload):
-                return self._with_arguments(name, overload, at + schema + ARGUMENTS_AFTER)
-        return None
+        schema = at + 2 * form.size
+        overload, *repeated = (
+            form.text(self.memory, place) for place in (at + form.size, schema, schema + form.size)
+        )
+        if repeated != [name, overload] or not OVERLOAD.match(overload):
+            return None
+        return self._with_arguments(name, overload, schema + 2 * form.size, form)
 
-    def _with_arguments(self, name: str, overload: str, at: int) -> Entry | None:
+    def _with_arguments(self, name: str, overload: str, at: int, form: Form) -> Entry | None:
         begin, size = cpp.vector(self.memory, at, 1)
         if not size:
             return Entry(name, overload, ())
-        for item in ARGUMENT_BYTES:
+        for item in (BEHIND_NAME + form.size, *ARGUMENT_BYTES):
             count = size // item
             if size % item or count > MOST_ARGUMENTS:
                 continue
+            places = [begin + n * item for n in range(count)]
             try:
-                names = [
-                    cpp.string(self.memory, begin + n * item, LONGEST_NAME).decode()
-                    for n in range(count)
-                ]
-                types = [
-                    self._type(self.memory.word(begin + n * item + TYPE_AFTER))
-                    for n in range(count)
-                ]
+                names = tuple(form.text(self.memory, place) for place in places)
+                types = tuple(self._type(self.memory.word(place + form.size)) for place in places)
             except (UnreadableError, UnicodeDecodeError):
                 continue
             if all(IDENTIFIER.match(one) for one in names):
-                return Entry(name, overload, tuple(names), tuple(types))
+                return Entry(name, overload, names, types)
         return None
 
     def _type(self, at: int) -> str:

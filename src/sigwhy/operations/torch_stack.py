@@ -10,6 +10,7 @@ from sigwhy.operations.torch_autograd import node
 from sigwhy.operations.torch_calls import Call, Calls
 from sigwhy.operations.torch_dispatch import Boxed, Dispatch, Entry
 from sigwhy.operations.torch_iterators import Iterator, Iterators
+from sigwhy.operations.torch_strings import Strings
 from sigwhy.operations.torch_tensors import TENSOR, Tensor, Tensors
 from sigwhy.operations.words import register_words, stack
 
@@ -52,8 +53,9 @@ class Looking:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.tensors = Tensors(scene)
-        self.calls = Calls(scene.memory)
-        self.dispatch = Dispatch(scene.memory, scene.classes)
+        strings = Strings()
+        self.calls = Calls(scene.memory, strings)
+        self.dispatch = Dispatch(scene.memory, scene.classes, strings)
         self.iterators = Iterators(scene, self.tensors)
 
     def at(self, registers: Mapping[str, int]) -> Stack:

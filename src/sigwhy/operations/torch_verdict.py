@@ -94,7 +94,11 @@ def _attribute(name: str, kind: str, value: tuple[int, int]) -> Argument:
 
 
 def _called(stack: Stack, arguments: Arguments) -> Operation | None:
-    live = [call for call in stack.calls if arguments.is_live(call)]
+    live = [
+        call
+        for call in stack.calls
+        if arguments.is_live(call) and (call.given or stack.entry(call.signature.name))
+    ]
     # Kernels lie below the call that led to them: what is below them has been left behind.
     live.sort(key=lambda c: (stack.innermost > c.at, stack.entry(c.signature.name) is None))
     call = next(iter(live), None)
@@ -113,6 +117,7 @@ def _called(stack: Stack, arguments: Arguments) -> Operation | None:
         framework="torch",
         op=entry.name if entry else call.signature.name,
         found=RECORD_AND_ENTRY if entry else RECORD,
+        is_hint=not (entry or inputs),
         inner=_inner(stack, call.signature.name),
         inputs=[*inputs, *_operands(stack, arguments, inputs)],
         attributes=attributes,
