@@ -16,7 +16,8 @@ from sigwhy.explain import judge
 from sigwhy.model.case import Gathered
 from sigwhy.model.fact import Guilty
 from tests.live.frameworks import python_of
-from tests.live.torch_programs import PROGRAMS
+from tests.live.torch_programs import FRESH
+from tests.live.torch_programs import PROGRAMS as OLDER
 from tests.live.watched import sigwhy
 
 pytestmark = [
@@ -27,6 +28,7 @@ pytestmark = [
 DEATHS = Path(__file__).with_name("torch_deaths.py")
 AT_ONCE = 7  # of one run so many deaths are looked at
 SECONDS = 300
+PROGRAMS = {**OLDER, **FRESH}
 RIGHT, GUILTY = 0.92, 0.85
 
 

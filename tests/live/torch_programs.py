@@ -226,5 +226,39 @@ PROGRAMS = {
     "freed by hand": Program("import ctypes; a = torch.ones(4) + 1\nctypes.CDLL(None).free(ctypes.c_void_p(64))"),
 }  # fmt: skip
 
-# Written when the search was finished, and run once.
-FRESH: dict[str, Program] = {}
+# Written when the search was finished.
+FRESH = {
+    "rows of an embedding": Program(
+        """
+        import numpy
+        rows = numpy.ones((1 << 12, 1 << 10), dtype="float32"); weight = torch.from_numpy(rows)
+        rows.resize(4, refcheck=False)
+        torch.nn.functional.embedding(torch.tensor([4000, 7]), weight)
+        """, "embedding", "weight", "weight", ALIASING),
+    "chosen by a condition": Program(f"{FREED}; mask = torch.zeros(64, 64) > 1\ntorch.where(mask, torch.ones(64, 64), b)", "where", "other", "b", ALIASING),
+    "a sampled product": Program(
+        f"""
+        wrong = torch.tensor([0, 1 << 33])
+        sparse = torch.sparse_csr_tensor(torch.tensor([0, 1, 2]), wrong, torch.ones(2), (2, 2), {SPARSE})
+        torch.sparse.sampled_addmm(sparse, torch.ones(2, 2), torch.ones(2, 2))
+        """, "sparse_sampled_addmm", "input.plain_indices", "wrong", ARGUMENT),
+    "rows to coordinates": Program(
+        f"""
+        wrong = torch.tensor([0, 1 << 34, 2])
+        sparse = torch.sparse_csr_tensor(wrong, torch.tensor([0, 1]), torch.ones(2), (2, 2), {SPARSE})
+        sparse.to_sparse_coo()  # it writes over the whole heap before it dies, all records with it
+        """, "_convert_indices_from_csr_to_coo"),
+    "normalised over a batch": Program(
+        """
+        import numpy
+        images = numpy.ones((64, 8, 128, 128), dtype="float32"); batch = torch.from_numpy(images)
+        images.resize(4, refcheck=False)
+        torch.nn.functional.batch_norm(batch, torch.zeros(8), torch.ones(8), training=True)
+        """, "batch_norm", "input", "batch", ALIASING),
+    "memory set by hand in a thread": Program(
+        """
+        import ctypes, threading
+        a = torch.ones(64, 64) @ torch.ones(64, 64)
+        one = threading.Thread(target=ctypes.memset, args=(64, 0, 64)); one.start(); one.join()
+        """),
+}  # fmt: skip

@@ -44,8 +44,11 @@ def test_without_its_entry_the_record_alone_tells(form):
 def test_an_entry_alone_is_a_hint(form):
     world = World(form)
     world.memory.put(world.place + 8, 0)
+    assert found(world) == []  # and one without tensors is nothing at all
+    world.memory.put(world.pointer + 128, *world.tensors)
     (one,) = found(world)
     assert (one.op, one.is_hint, one.attributes) == ("aten::add", True, [])
+    assert [a.standing for a in one.inputs] == ["there", "missing"]
 
 
 @FORMS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sigwhy.model.blame import owner, short_path
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 OF_MEMORY = frozenset({"memory-demand", "memory-leak"})
 LENT = ("borrows", "frees")
+# What was lent is to blame where an address was given back; a resize is done to the very array.
+RESIZES = re.compile(r"\.resize_?\b")
 # The access that failed went into memory that an input says is its own, or the decoder died of data
 # whose head is absurd: nothing else explains it.
 LENDING = frozenset({"freed", "protected", "view"})
@@ -102,8 +105,9 @@ def culprit(case: Case, charged: Sequence[Guilty]) -> Culprit:
 def _lent(case: Case) -> Wrote | None:
     """The line that lends memory without a copy; best the way by which frameworks are lent it."""
     wrote = [w for topic in LENT for w in case.all(Wrote) if w.topic == topic]
-    known = (w for pattern, _ in SHARING for w in wrote if pattern.search(w.call))
-    return next(known, None) or next(iter(wrote), None)
+    known = [w for pattern, _ in SHARING for w in wrote if pattern.search(w.call)]
+    resized = [w for w in wrote if RESIZES.search(w.call)]
+    return next(iter(resized + known), None) or next(iter(wrote), None)
 
 
 def _fix(charged: list[Guilty]) -> str | None:

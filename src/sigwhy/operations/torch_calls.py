@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}\Z")
 COUNTS_AFTER = 24  # bytes behind the begin of the parameters, which follow the name
 PARAMETER_NAME = (16, 24, 8)
-TENSOR = 0  # the first of its kinds, which stands at its begin
+TENSOR, TENSOR_LIST = 0, 6  # of its kinds, which stand at its begin
 MOST_PARAMETERS, MOST_PARAMETER_BYTES = 64, 1024
 MOST_INDEX = 64
 NEAR = 1 << 14  # bytes between a record and its arguments

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 ITERATOR = "N2at18TensorIteratorBaseE"
 META = "N2at4impl8MetaBaseE"
-STRUCTURED = re.compile(
-    r"\d+structured_(?:ufunc_)?(\w+?)(?:_out)?(?:_(?:c|C)(?:pu|PU))?(?:_default_backend)?_(?:functional|inplace|out)E\Z"
-)
+STRUCTURED = re.compile(r"\d+structured_(?:ufunc_)?(\w+?)_(?:functional|inplace|out)E\Z")
+BACKEND = re.compile(r"(?:_(?:out|cpu|CPU|structured|default_backend))+\Z")
 OPERANDS = (184, *range(96, 320, 8))  # where the list of them may begin
 OPERAND_BYTES, OPERAND_TENSOR = (136, *range(96, 200, 8)), (88, *range(0, 136, 8))
 MOST_OPERANDS = 64
@@ -53,7 +52,7 @@ class Iterators:
             return None
         found = STRUCTURED.search(classes[0])
         operands = self._operands(address) if ITERATOR in classes else ()
-        return Iterator(address, found[1] if found else "", tuple(operands))
+        return Iterator(address, BACKEND.sub("", found[1]) if found else "", tuple(operands))
 
     def _operands(self, address: int) -> Sequence[Tensor]:
         if self._layout:

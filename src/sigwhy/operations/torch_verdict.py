@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sigwhy.model.operation import Argument, Operation
+from sigwhy.operations.torch_calls import TENSOR, TENSOR_LIST
 from sigwhy.operations.torch_dispatch import NONE, TENSOR_TYPE, Boxed, Entry, plain
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ ITERATOR = "an iterator over its tensors lies on the stack"
 NAMELESS = "at::TensorIterator"
 SELF = "self"
 OWNERS = frozenset({"self", "input"})
+OF_TENSORS = ((TENSOR,), (TENSOR_LIST,))
 BEHIND = 200  # words around a record among which the object stands whose method was called
 MOST_OPERANDS, MOST_ITERATORS = 16, 2
 ODD = frozenset({"gone", "protected", "missing"})
@@ -126,8 +128,7 @@ def _called(stack: Stack, arguments: Arguments) -> Operation | None:
 
 def _self(call: Call, entry: Entry | None, stack: Stack, arguments: Arguments) -> list[Argument]:
     """The tensor whose method was called: it is no parameter, but stands near as object and as tensor."""
-    parameters = call.signature.parameters
-    if entry is None or entry.arguments[:1] != (SELF,) or OWNERS & set(parameters[:1]):
+    if not _is_method(call, entry):
         return []
     at = next((n for n, (where, _) in enumerate(stack.words) if where == call.at), 0)
     near = stack.words[max(0, at - BEHIND) : at + BEHIND]
@@ -136,9 +137,20 @@ def _self(call: Call, entry: Entry | None, stack: Stack, arguments: Arguments) -
     for _, value in order:
         if value in call.given or not values & {value + 16, value + 24}:
             continue
-        if tensor := arguments.held_by(value):
+        tensor = arguments.held_by(value)
+        if tensor and (entry or tensor in stack.tensors):
             return list(arguments.of_tensor(SELF, tensor, value))
     return []
+
+
+def _is_method(call: Call, entry: Entry | None) -> bool:
+    """Whether a tensor's method was called: the dispatcher knows of one tensor more than the signature."""
+    signature = call.signature
+    if OWNERS & set(signature.parameters[:1]):
+        return False
+    if entry:
+        return entry.arguments[:1] == (SELF,)
+    return signature.name.endswith("_") or signature.kinds[:1] not in OF_TENSORS
 
 
 # ---- without a call from Python ---------------------------------------------------------------
@@ -176,7 +188,9 @@ def _dispatched(stack: Stack, arguments: Arguments) -> Operation | None:
     operands = stack.iterators[0].operands if stack.iterators else ()
     above = [entry for at, entry in stack.entries if at > stack.innermost]
     echoed = next((e for e in above if len(e.tensors) == len(operands) > 0), None)
-    entry = echoed or (next(iter(above), None) if not operands else None)
+    # Of an entry alone it must be seen at least that there are tensors for it.
+    rest = [e for e in above if not operands and 0 < len(e.tensors) <= len(stack.tensors)]
+    entry = echoed or next(iter(rest), None)
     if entry is None and not operands:
         return None
     inputs = list(_operands(stack, arguments, []))
