@@ -127,3 +127,27 @@ def test_a_broken_rule_is_told_and_silences_nobody(monkeypatch):
 
 
 RULES = dict(guilt.rules())
+
+
+OWN, FRAMEWORK = (
+    "/home/me/job/libops.so",
+    "/srv/env/lib/python3.11/site-packages/tensorflow/libtensorflow_cc.so.2",
+)
+
+
+def test_an_operation_of_your_own_library_speaks_for_that_library():
+    own = operation("Mine", [tensor("x", [3])], library=OWN)
+    assert report(own, signal="SIGSEGV", address=8).findings[0].cause.id == "custom-op-bug"
+
+
+def test_an_operation_of_the_framework_does_not():
+    theirs = operation("Theirs", [tensor("x", [3])], library=FRAMEWORK)
+    found = report(theirs, signal="SIGSEGV", address=8).findings
+    assert not next(f for f in found if f.cause.id == "custom-op-bug").clues
+
+
+def test_an_operation_that_is_old_news_speaks_less():
+    hint = operation("Mine", [tensor("x", [3])], library=OWN, is_hint=True, state="left")
+    found = report(hint, signal="SIGSEGV", address=8).findings
+    (clue,) = next(f for f in found if f.cause.id == "custom-op-bug").clues
+    assert clue.weight == 10

@@ -45,7 +45,7 @@ def clues(case: Case, cause: str) -> Iterator[Clue]:
     if charged:
         yield _together(case, charged)
     for op in case.all(Op):
-        if op.from_memory and not op.is_hint and op.state in INSIDE and op.library:
+        if op.from_memory and op.state in INSIDE and op.library:
             yield from _defined(op, op.library, cause)
 
 
@@ -55,7 +55,8 @@ def _defined(op: Op, library: str, cause: str) -> Iterator[Clue]:
     name = short_path(library)
     blamed = Culprit(kind="op", name=op.op, node=op.node, library=name)
     if AT_FAULT.get(whose) == cause:
-        yield Clue(Weight.STRONG, op, f"{op.op} is an operation of {name}, {WHOSE[whose]}", blamed)
+        weight = Weight.FAIR if op.is_hint else Weight.STRONG
+        yield Clue(weight, op, f"{op.op} is an operation of {name}, {WHOSE[whose]}", blamed)
     elif whose in AT_FAULT and cause in OF_THE_FRAMEWORK:
         yield Clue(Weight.AGAINST, op, f"{op.op} is no operation of the framework itself")
 
