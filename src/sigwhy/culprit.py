@@ -63,25 +63,23 @@ def _named(verdict: Finding) -> Culprit | None:
 
 def _in_memory(case: Case, found: Culprit | None, verdict: Finding | None) -> Culprit | None:
     """The operation that memory shows instead of the call that led there, where that is to blame."""
-    op = best(case)
-    if found is None or op is None or not op.from_memory or op.is_hint or op.state == "beside":
+    if found is None or (verdict and verdict.cause.id not in OF_OPERATIONS):
         return found
-    if verdict and verdict.cause.id not in OF_OPERATIONS:
+    found, op = _with_argument(case, found), best(case)
+    if op is None or not op.from_memory or op.is_hint or op.state == "beside":
         return found
-    if found.kind == "op" and found.name == op.op:
-        return _with_argument(case, found)
+    if found.kind == "op" and case.first(Entered) and CHECKED_IN.search(found.file or ""):
+        return replace(found, file=None, line=None, function=None)  # the check's, not yours
     return replace(found, kind="op", name=op.op, node=op.node) if found.kind == "api" else found
 
 
 def _with_argument(case: Case, found: Culprit) -> Culprit:
-    """The same with the argument that a rule suspects, and with the user's line instead of the check's."""
-    charged = [g for g in case.all(Guilty) if g.op == found.name]
-    if charged and found.argument is None:
-        suspect = accused.culprit(case, charged)
-        found = replace(found, argument=suspect.argument, value=suspect.value)
-    if case.first(Entered) and CHECKED_IN.search(found.file or ""):
-        return replace(found, file=None, line=None, function=None)
-    return found
+    """The same with the argument that a rule suspects, where no clue names one."""
+    charged = list(case.all(Guilty))
+    if found.argument or not charged or found.kind not in {"op", "api"}:
+        return found
+    suspect = accused.culprit(case, charged)
+    return replace(found, argument=suspect.argument, value=found.value or suspect.value)
 
 
 def _filled(found: Culprit, entered: Entered) -> Culprit:

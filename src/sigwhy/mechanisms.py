@@ -212,6 +212,13 @@ def _notice(mechanism: str) -> Callable[[Fact], Sure]:
     return lambda f: Sure.SAID if isinstance(f, Notice) and f.mechanism == mechanism else Sure.NO
 
 
+def _memory_of_an_input(fact: Fact) -> Sure:
+    """Whether the access that failed went into memory that an operation was given."""
+    if not isinstance(fact, Guilty) or fact.rule != "freed" or fact.cause != "buffer-aliasing":
+        return Sure.NO
+    return Sure.READ if fact.fit == "exact" else Sure.NO
+
+
 def _row(id: str, title: str, *ways: Callable[[Fact], Sure]) -> Mechanism:  # noqa: A002 -- the word of the taxonomy
     return Mechanism(id=id, title=title, shown_by=_either(_notice(id), *ways))
 
@@ -233,6 +240,7 @@ TABLE = (
         "Memory was used after it had been given back",
         _checker("use-after-free", "use-after-poison", "use-after-return", "use-after-scope"),
         lambda f: Sure.READ if isinstance(f, Place) and f.relation == "gone" else Sure.NO,
+        _memory_of_an_input,
     ),
     _row(
         "out-of-bounds-write",

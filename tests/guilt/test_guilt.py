@@ -90,9 +90,9 @@ def test_the_quote_is_the_line_of_the_argument():
     assert told.case.quote(guilty.span).text.strip() == "boxes = float32[3]"
 
 
-def test_an_operation_that_may_be_old_news_gives_no_more_than_a_possibility():
+def test_an_operation_that_may_be_old_news_counts_one_grade_less():
     hint = operation("Crop", CROP.inputs, is_hint=True)
-    assert report(hint, says=SAYS).case.first(Guilty).fit == "possible"
+    assert report(hint, says=SAYS).case.first(Guilty).fit == "likely"
 
 
 def test_an_operation_of_another_thread_is_not_tried():

@@ -11,6 +11,7 @@ def test_memory_that_is_gone_speaks_for_shared_memory_and_not_for_the_argument()
     told = report(total(standing="gone"), signal="SIGSEGV", address=DATA + 4)
     assert told.verdict.cause.id == "buffer-aliasing"
     assert told.culprit.argument == "input"
+    assert told.seen.mechanism.id == "use-after-free"
 
 
 def test_a_fault_elsewhere_makes_it_only_likely():

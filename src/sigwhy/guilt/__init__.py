@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from sigwhy.model.case import Case
     from sigwhy.model.incident import Incident
     from sigwhy.model.operation import Operation
-    from sigwhy.model.trial import Charge
+    from sigwhy.model.trial import Charge, Fit
 
-HINT = FITS.index("possible")
+# What an operation that may be old news takes away from a fit.
+LESS: dict[Fit, Fit] = {"exact": "likely", "likely": "possible", "possible": "possible"}
 ENDS = frozenset({"SIGSEGV", "SIGBUS", "SIGFPE", "SIGABRT", "SIGILL", "SIGTRAP"})
 
 
@@ -89,7 +90,7 @@ def _of_model(trial: Trial, charge: Charge) -> Charge:
 def _weighed(trial: Trial, charges: list[Charge]) -> list[Charge]:
     """The charges that fit best, one for each argument."""
     if trial.operation.is_hint:
-        charges = [replace(charge, fit="possible") for charge in charges]
+        charges = [replace(charge, fit=LESS[charge.fit]) for charge in charges]
     best = max((FITS.index(charge.fit) for charge in charges), default=0)
     kept: dict[str, Charge] = {}
     for charge in charges:

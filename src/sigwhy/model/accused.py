@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sigwhy.model.blame import owner, short_path
 from sigwhy.model.cause import Clue, Culprit, Weight
-from sigwhy.model.fact import Frame, Guilty, KnownBug, Op, Wrote
+from sigwhy.model.fact import Death, Frame, Guilty, KnownBug, Op, Wrote
 from sigwhy.model.sharing import SHARING
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from sigwhy.model.case import Case
 
+CRASHES = frozenset({"SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL", "SIGTRAP"})
 OF_MEMORY = frozenset({"memory-demand", "memory-leak"})
 LENT = ("borrows", "frees")
 # What was lent is to blame where an address was given back; a resize is done to the very array.
@@ -46,10 +47,10 @@ def clues(case: Case, cause: str) -> Iterator[Clue]:
         yield _together(case, charged)
     for op in case.all(Op):
         if op.from_memory and op.state in INSIDE and op.library:
-            yield from _defined(op, op.library, cause)
+            yield from _defined(case, op, op.library, cause)
 
 
-def _defined(op: Op, library: str, cause: str) -> Iterator[Clue]:
+def _defined(case: Case, op: Op, library: str, cause: str) -> Iterator[Clue]:
     """Whose the operation is that it died in: the framework's, a package's, the user's own."""
     whose = owner(Frame(library=library)).whose
     name = short_path(library)
@@ -57,6 +58,9 @@ def _defined(op: Op, library: str, cause: str) -> Iterator[Clue]:
     if AT_FAULT.get(whose) == cause:
         weight = Weight.FAIR if op.is_hint else Weight.STRONG
         yield Clue(weight, op, f"{op.op} is an operation of {name}, {WHOSE[whose]}", blamed)
+        died = case.first(Death)
+        if died and died.signal in CRASHES and not op.is_hint:
+            yield Clue(Weight.FAIR, died, f"it died of {died.signal} in there", blamed)
     elif whose in AT_FAULT and cause in OF_THE_FRAMEWORK:
         yield Clue(Weight.AGAINST, op, f"{op.op} is no operation of the framework itself")
 
