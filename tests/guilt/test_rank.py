@@ -23,6 +23,11 @@ def test_a_list_of_indices_is_of_rank_one_in_every_call():
     assert list(blamed(apply, says=CHECK + "d < dims() (1 vs. 1)")) == ["grad"]
 
 
+def test_beside_data_a_list_of_whole_numbers_is_a_setting():
+    band = operation("Band", [tensor("diagonal", [3]), tensor("k", [1], 0, dtype="int32")])
+    assert list(blamed(band, says=CHECK + "d < dims() (1 vs. 1)")) == ["diagonal"]
+
+
 def test_two_of_the_same_rank_are_rivals_and_none_is_chosen():
     conv = operation("Conv", [tensor("input", [8]), tensor("filter", [8])])
     told = report(conv, says=CHECK + "NDIMS == dims() (4 vs. 1) Asking for tensor of 4 dimensions")

@@ -30,6 +30,7 @@ ASKED = re.compile(r"Invalid index from the dimension: (?P<index>\d{1,3})\b")
 # One number for each dimension of the input.
 PER_DIMENSION = re.compile(r"(?:^|_)(?:strides|dilations|rates|ksize|kernel_size)$")
 AXIS = re.compile(r"(?:^|_)(?:axis|axes|dims?|dimension|batch_dims)$")
+COUNTS = frozenset({"int32", "int64"})
 # What is a list of numbers, or one number, in every call: its rank of 1, or of 0, is no wonder.
 LISTS = re.compile(
     r"(?:^|_)(?:\w*shape|\w*sizes?|axes|axis|perm|begin|end|strides|multiples|paddings|crops|dims|splits|lengths?"
@@ -64,7 +65,10 @@ def _counted(trial: Trial, check: Check, left: int, right: int) -> Iterator[Char
 
 def _of_rank(trial: Trial, check: Check, rank: int, wanted: str) -> Iterator[Charge]:
     found = [a for a in trial.operation.inputs if is_tensor(a) and _rank(a) == rank]
-    for argument in [a for a in found if not _is_usual(a, rank)] or found:
+    odd = [a for a in found if not _is_usual(a, rank)] or found
+    # Beside data of fractions, a list of whole numbers is a setting: its rank is what it must be.
+    data = [a for a in odd if a.dtype not in COUNTS] if rank <= 1 else []
+    for argument in data or odd:
         yield _charge(argument, check, rank, wanted)
 
 
