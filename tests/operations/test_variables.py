@@ -67,6 +67,7 @@ def test_an_object_has_the_name_that_the_user_gave_it(python, tmp_path):
                 assert variables.of(module) == "json"
                 assert variables.of(0x1234) == ""
                 assert "__name__" not in {name for name, _ in variables.all()}
+                assert variables.users(only) == "only"
         finally:
             child.stdin.close()
 
@@ -77,6 +78,7 @@ def test_the_users_names_come_before_those_of_a_package():
     inner = PythonFrame(function="g", file=file, locals={"x": "<x at 0x10000>", "y": "<x at 0x20>"})
     variables = Variables(Memory(), [Thread(tid=1, python=[inner, own])])
     assert (variables.of(0x10000), variables.of(0x20)) == ("mine", "y")
+    assert (variables.users(0x10000), variables.users(0x20)) == ("mine", "")
 
 
 class Noise(Memory):

@@ -17,6 +17,7 @@ from sigwhy.model.blame import (
 )
 from sigwhy.model.fact import Entered, Frame
 from sigwhy.model.own_code import HOME
+from sigwhy.operations.packages import FRAMEWORKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,7 @@ def tell(incident: Incident) -> Iterator[Told]:
 
 def entered(incident: Incident, thread: Thread) -> Entered:
     """Between the innermost Python call and the instruction that failed."""
-    part, has_python = _above_python(thread)
+    part, has_python = above_python(thread)
     way, into = _way(part, has_python=has_python)
     inner = part[: part.index(into) + 1] if into in part and way in {"ctypes", "cffi"} else part
     innermost = next((f for f in inner if not ENDS.match(f.function or "")), None)
@@ -100,8 +101,15 @@ def entered(incident: Incident, thread: Thread) -> Entered:
         line=user.line,
         of_line=user.function,
         line_from=came_from,
+        api=_api(incident),
     )
     return _jumped_on(incident, fact) if call and way == "ctypes" else fact
+
+
+def _api(incident: Incident) -> str | None:
+    """The function of a package that was called, where memory told which one it is."""
+    calls = (one for one in incident.operations if one.framework in FRAMEWORKS)
+    return next((one.op for one in calls if not one.is_hint), None)
 
 
 def _wrapper(frames: Sequence[PythonFrame]) -> str | None:
@@ -131,7 +139,7 @@ def _only_carries(frame: NativeFrame) -> bool:
     return bool(carried) or _is_ffi(frame)
 
 
-def _above_python(thread: Thread) -> tuple[Sequence[NativeFrame], bool]:
+def above_python(thread: Thread) -> tuple[Sequence[NativeFrame], bool]:
     """The native frames above the first one that runs Python code."""
     for n, frame in enumerate(thread.native):
         if EVAL.match(frame.function or ""):

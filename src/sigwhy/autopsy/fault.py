@@ -126,8 +126,9 @@ def _place(incident: Incident, address: int, here: Mapping | None, stack: int | 
     """The first neighbourhood that says something, from the most telling to the least."""
     return (
         _at_the_end_of_a_stack(incident, address, stack)
-        or (_inside(incident, address, here, stack) if here else None)
+        or (_inside(incident, address, here, stack) if here and not _is_closed(here) else None)
         or _in_an_array(incident, address)
+        or (_inside(incident, address, here, stack) if here else None)
         or _beside(incident, address)
         or _cut_in_half(incident, address)
         or Told.of(f"{address:#x} lies in no mapping, nor near one", _at("nowhere"))
@@ -136,6 +137,11 @@ def _place(incident: Incident, address: int, here: Mapping | None, stack: int | 
 
 def _at(relation: Relation) -> Place:
     return Place(span=NO_SPAN, relation=relation)
+
+
+def _is_closed(mapping: Mapping) -> bool:
+    """Whether pages are only kept free: a guard, or what was memory once."""
+    return mapping.rights.startswith(NO_RIGHTS)
 
 
 def _at_the_end_of_a_stack(incident: Incident, address: int, stack: int | None) -> Told | None:
@@ -157,7 +163,8 @@ def _in_an_array(incident: Incident, address: int) -> Told | None:
     if array is None:
         return None
     told = f"{array.name} ({array.dtype}{array.shape})"
-    if array.start and _mapping(incident, array.start):
+    begin = _mapping(incident, array.start) if array.start else None
+    if begin and not _is_closed(begin):
         line = f"{address:#x} is reached by the strides of {told}, and no memory is there"
         return Told.of(line, replace(_at("behind"), owner=told), words=told)
     line = f"{address:#x} lies inside the array {told}, whose memory is not there any more"

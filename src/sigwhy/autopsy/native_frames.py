@@ -81,11 +81,18 @@ def _call(program: Any, frame: Any) -> Call:
     library = offset = None
     try:
         module = program.module(at)
-        library, offset = module.name, at - module.address_range[0]
+        library = module.name
+        offset = at - _begin(module)
     except (LookupError, ValueError, TypeError):
         pass
     file, line = _source(frame)
     return at, function, library, offset, file, line, frame.is_inline, frame.interrupted
+
+
+def _begin(module: Any) -> int:
+    """Where a library begins; those that were edited after linking (OpenBLAS) lie in several pieces."""
+    pieces = getattr(module, "address_ranges", None) or [module.address_range]
+    return int(min(begin for begin, _ in pieces))
 
 
 def _name(frame: Any) -> str | None:

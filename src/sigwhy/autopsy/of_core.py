@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sigwhy.autopsy import native_frames, python_frames, wheels
 from sigwhy.autopsy.apart import Apart
+from sigwhy.autopsy.borne_out import borne_out
 from sigwhy.autopsy.core import Core
 from sigwhy.autopsy.redact import redacted_command
 from sigwhy.machine.memory import UnreadableError
@@ -83,7 +84,7 @@ def _incident(path: Path, core: Core) -> Incident:
         operations=list(found.operations),
         notes=notes,
     )
-    return wheels.known(incident)
+    return borne_out(wheels.known(incident))
 
 
 def _command(contents: Contents) -> list[str]:

@@ -20,7 +20,10 @@ NAMES = {
     "torch": "PyTorch",
     "numpy": "NumPy",
     "scipy": "SciPy",
+    "pandas": "pandas",
     "opencv": "OpenCV",
+    "pyarrow": "Arrow",
+    "h5py": "HDF5",
 }
 STATES = {
     "running": "it was in the {name} {what} {op}",
@@ -124,7 +127,9 @@ def described(argument: Argument) -> str:
     words += [argument.text] if argument.text else []
     if argument.standing not in ("there", "none"):
         words.append(f"(its memory is {argument.standing})")
-    words += [f"(variable {argument.variable})"] if argument.variable else []
+    words += (
+        [f"(variable {argument.variable})"] if argument.variable not in ("", argument.name) else []
+    )
     words += [f"({argument.note})"] if argument.note else []
     said = " ".join(words)
     return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"

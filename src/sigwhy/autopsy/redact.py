@@ -109,7 +109,10 @@ def whole(incident: Incident, patterns: tuple[re.Pattern[str], ...] = ()) -> Inc
         replace(
             thread,
             name=own(thread.name),
-            python=[replace(f, locals=_named(f.locals, patterns)) for f in thread.python],
+            python=[
+                replace(f, locals=_named(f.locals, patterns), globals=_named(f.globals, patterns))
+                for f in thread.python
+            ],
         )
         for thread in incident.threads
     ]

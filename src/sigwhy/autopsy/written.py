@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 LONGEST = 120
 LONGEST_LINE = 2000
+ASSIGNS = re.compile(rb"(?:[-+*/@%&|^]|//|\*\*|<<|>>)?=(?!=)")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 SIGNS = {
     "Add": "+",
@@ -29,14 +31,35 @@ WRAPPERS = frozenset(
 
 def written(incident: Incident, frame: PythonFrame) -> str | None:
     """The name of what this frame calls, if its line is known and says so."""
-    line = incident.sources.get(frame.file, {}).get(frame.line or 0)
-    if not line or len(line) > LONGEST_LINE:
-        return None
-    if frame.column is not None and frame.end_column is not None:
-        encoded = line.encode("utf-8", "surrogatepass")  # columns count bytes
-        part = encoded[frame.column : frame.end_column].decode("utf-8", "replace")
-        return _name(part) or _last_call(line)
-    return _last_call(line)
+    line = _line(incident, frame)
+    part = _part(line, frame)
+    return (_name(part) if part else None) or (_last_call(line) if line else None)
+
+
+def expression(incident: Incident, frame: PythonFrame) -> ast.expr | None:
+    """The expression that runs, where Python keeps the columns of it."""
+    tree = _parsed(_part(_line(incident, frame), frame))
+    return tree.body if isinstance(tree, ast.Expression) else None
+
+
+def is_assigned(incident: Incident, frame: PythonFrame) -> bool:
+    """Whether what runs stands on the left of an equals sign."""
+    line = _line(incident, frame).encode("utf-8", "surrogatepass")
+    behind = line[frame.end_column :].lstrip() if frame.end_column is not None else b""
+    return bool(ASSIGNS.match(behind))
+
+
+def _line(incident: Incident, frame: PythonFrame) -> str:
+    line = incident.sources.get(frame.file, {}).get(frame.line or 0) or ""
+    return line if len(line) <= LONGEST_LINE else ""
+
+
+def _part(line: str, frame: PythonFrame) -> str:
+    """What of the line is being run; columns count bytes."""
+    if frame.column is None or frame.end_column is None:
+        return ""
+    encoded = line.encode("utf-8", "surrogatepass")
+    return encoded[frame.column : frame.end_column].decode("utf-8", "replace")
 
 
 def _name(expression: str) -> str | None:

@@ -33,6 +33,7 @@ from sigwhy.model.fact import (
     Stack,
     Wrote,
 )
+from sigwhy.model.lent import given_on
 from sigwhy.model.sharing import CLOSES, NUMPY_BLOCK, REFUSALS, SHARING
 
 if TYPE_CHECKING:
@@ -99,10 +100,16 @@ def _entered(case: Case, entered: Entered) -> Iterator[Clue]:
         if found.topic == "frees" or entered.way != "ctypes":
             says = "it died of memory, as it does when memory is gone"
             yield Clue(Weight.FAIR, died, says, blamed)
-        if place and place.relation not in {"inside", "gone"}:
-            yield Clue(Weight.FAIR, place, "the memory that was touched is not there (any more)")
-        if place and place.relation == "nowhere" and entered.way != "ctypes":
-            yield Clue(Weight.FAIR, place, "no memory of the process lies near it")
+        if name := given_on(case, found, entered):
+            yield Clue(Weight.FAIR, entered, f"the call uses {name}, made by {found.call}", blamed)
+        yield from _not_there(place, entered) if place else ()
+
+
+def _not_there(place: Place, entered: Entered) -> Iterator[Clue]:
+    if place.relation not in {"inside", "gone"}:
+        yield Clue(Weight.FAIR, place, "the memory that was touched is not there (any more)")
+    if place.relation == "nowhere" and entered.way != "ctypes":
+        yield Clue(Weight.FAIR, place, "no memory of the process lies near it")
 
 
 def _shared(case: Case, end: Fact) -> Iterator[Clue]:
@@ -120,13 +127,8 @@ def _shared(case: Case, end: Fact) -> Iterator[Clue]:
     for stack in case.all(Stack):
         if stack.crashed and stack.role == "fault" and (found := _frame(stack)):
             name, frame = found
-            culprit = Culprit(
-                kind="api",
-                name=name,
-                function=frame.function,
-                file=frame.file,
-                line=frame.line,
-            )
+            at = (frame.function, frame.file, frame.line)
+            culprit = Culprit(kind="api", name=name, function=at[0], file=at[1], line=at[2])
             says = f"the dead thread is in {name}, which shares memory"
             yield Clue(Weight.STRONG, stack, says, culprit)
             yield Clue(Weight.FAIR, end, "it died of memory, as it does when memory is gone")

@@ -20,10 +20,12 @@ OF_MEMORY = frozenset({"memory-demand", "memory-leak"})
 LENT = ("borrows", "frees")
 # What was lent is to blame where an address was given back; a resize is done to the very array.
 RESIZES = re.compile(r"\.resize_?\b")
+# Of these a user calls functions; an operation is something that a framework runs for him.
+APIS = frozenset({"numpy", "scipy", "pandas", "opencv", "pyarrow", "h5py"})
 # The access that failed went into memory that an input says is its own, or the decoder died of data
 # whose head is absurd: nothing else explains it.
 LENDING = frozenset({"freed", "protected", "view"})
-PROVES = LENDING | {"contents"}
+PROVES = LENDING | {"contents", "objects"}
 INSIDE = frozenset({"running", "constructing", "left"})
 # Whose library defines an operation, and what it speaks for when the process died in there.
 AT_FAULT = {"own": "custom-op-bug", "package": "native-extension-bug"}
@@ -45,9 +47,24 @@ def clues(case: Case, cause: str) -> Iterator[Clue]:
     charged = [guilty for guilty in case.all(Guilty) if guilty.cause == cause]
     if charged:
         yield _together(case, charged)
+        yield from _laid(case, charged[0])
     for op in case.all(Op):
-        if op.from_memory and op.state in INSIDE and op.library:
+        if op.from_memory and op.state in INSIDE and op.library and op.framework not in APIS:
             yield from _defined(case, op, op.library, cause)
+
+
+def _laid(case: Case, guilty: Guilty) -> Iterator[Clue]:
+    """Objects over plain bytes: ``numpy.frombuffer`` refuses that, so somebody went around it."""
+    laid = next((w for w in case.all(Wrote) if w.topic == "borrows"), None)
+    if laid and guilty.rule == "objects":
+        name = whole(laid.call)
+        says = (
+            f"{name} lays objects over plain bytes, which is refused where one asks for it openly"
+        )
+        at = Culprit(
+            kind="api", name=name, argument=guilty.argument, file=laid.file, line=laid.line
+        )
+        yield Clue(Weight.STRONG, laid, says, at)
 
 
 def _defined(case: Case, op: Op, library: str, cause: str) -> Iterator[Clue]:
@@ -85,6 +102,11 @@ def _together(case: Case, charged: list[Guilty]) -> Clue:
     return Clue(weight, first, says, culprit(case, charged), _fix(charged))
 
 
+def whole(call: str) -> str:
+    """The name of a call without a bracket that is not closed."""
+    return call if call.count("(") == call.count(")") else call.partition("(")[0]
+
+
 def culprit(case: Case, charged: Sequence[Guilty]) -> Culprit:
     """The operation with the argument, or with those of which one is to blame."""
     values = list(dict.fromkeys(g.value for g in charged if g.value))
@@ -92,14 +114,14 @@ def culprit(case: Case, charged: Sequence[Guilty]) -> Culprit:
     if lent:
         return Culprit(
             kind="api",
-            name=lent.call,
+            name=whole(lent.call),
             argument=charged[0].argument,
             value=values[0] if values else None,
             file=lent.file,
             line=lent.line,
         )
     return Culprit(
-        kind="op",
+        kind="api" if charged[0].framework in APIS else "op",
         name=charged[0].op,
         argument=" or ".join(g.argument for g in charged[:3]),
         value=" or ".join(values[:3]) or None,

@@ -22,7 +22,7 @@ def whom(
     """The call as it is written, the function and the library in which it died, and your line."""
     return Culprit(
         kind=kind,
-        name=name or entered.written or entered.function or entered.died_function,
+        name=name or entered.api or entered.written or entered.function or entered.died_function,
         argument=argument,
         value=value,
         function=entered.died_function or entered.function,

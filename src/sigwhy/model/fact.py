@@ -422,7 +422,8 @@ class Entered(Fact):
     framework, python, system, nobody (memory without a file). ``written`` is the call as it stands
     in the user's source, ``gil`` whether the thread held the interpreter's lock. ``line_from`` is
     whose line it is: that of the thread itself, one that the framework noted when the operation was
-    called, or that of the main thread, which waits.
+    called, or that of the main thread, which waits. ``api`` is what the call is of a package, where
+    memory told it.
     """
 
     way: Literal["ctypes", "cffi", "extension", "thread", "interpreter"]
@@ -436,6 +437,7 @@ class Entered(Fact):
     died_line: int | None = None
     package: str | None = None
     written: str | None = None
+    api: str | None = None
     file: str | None = None
     line: int | None = None
     of_line: str | None = None  # the function that the line is in

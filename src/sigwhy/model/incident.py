@@ -33,12 +33,16 @@ class Mapping(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PythonFrame(Part, frozen=True):
-    """A Python call; ``locals`` are short and redacted words for the values of its names."""
+    """A Python call; ``locals`` are short and redacted words for the values of its names.
+
+    ``globals`` are those of its module, kept once for each of the user's own files.
+    """
 
     function: str
     file: str = ""
     line: int | None = None
     locals: dict[str, str] = {}
+    globals: dict[str, str] = {}
     column: int | None = None  # where the call that runs begins and ends on its line, from 0
     end_column: int | None = None
     entry: bool = False  # the interpreter was entered anew from native code for this call

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from sigwhy.machine.memory import UnreadableError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sigwhy.operations.python_objects import PythonObjects
 
 USED, KEYS, VALUES = 16, 32, 40
@@ -19,7 +21,11 @@ MOST_ENTRIES = 4096
 # Until Python 3.10 the size stands as such; since then as its logarithm, with the kind of the keys.
 OLD_HEAD, NEW_HEAD = struct.Struct("<QQQqq"), struct.Struct("<qBBBBIqq")
 LARGEST_LOGARITHM = 20
-GENERAL, OF_STRINGS = 0, 1
+WORDS = {0: 3, 1: 2, 2: 2}  # of an entry, by the kind of the keys: any, strings, shared strings
+# Before the values of one object, since Python 3.13, stands how many there are.
+BEFORE_VALUES = (0, 8)
+
+Entries = list[tuple[int, int]]
 
 
 def items(objects: PythonObjects, at: int) -> dict[str, int]:
@@ -31,19 +37,38 @@ def items(objects: PythonObjects, at: int) -> dict[str, int]:
         keys, values = struct.unpack("<QQ", objects.memory.read(at + KEYS, 16))
     except UnreadableError:
         return {}
-    if values or not 0 < used <= MOST_ENTRIES:  # its values lie with their object
+    if not 0 < used <= MOST_ENTRIES:
         return {}
-    for entries in (_since_3_11, _before_3_11):
-        try:
-            found = _named(objects, entries(objects, keys))
-        except (UnreadableError, struct.error):
-            continue
+    for entries in tables(objects, keys):
+        found = shared(objects, entries, values) if values else _named(objects, entries)
         if len(found) == used:
             return found
     return {}
 
 
-def _named(objects: PythonObjects, entries: list[tuple[int, int]]) -> dict[str, int]:
+def tables(objects: PythonObjects, keys: int) -> Iterator[Entries]:
+    """The entries of a table of keys in each of the forms that it could have."""
+    for form in (_since_3_11, _before_3_11):
+        try:
+            yield form(objects, keys)
+        except (UnreadableError, struct.error):
+            continue
+
+
+def shared(objects: PythonObjects, entries: Entries, values: int) -> dict[str, int]:
+    """The names of a table that several objects share, with the values of one of them."""
+    for before in BEFORE_VALUES:
+        try:
+            packed = objects.memory.read(values + before, 8 * len(entries))
+        except UnreadableError:
+            continue
+        held = struct.unpack(f"<{len(entries)}Q", packed)
+        if all(objects.type_of(value) for value in held if value):
+            return _named(objects, [(key, v) for (key, _), v in zip(entries, held, strict=True)])
+    return {}
+
+
+def _named(objects: PythonObjects, entries: Entries) -> dict[str, int]:
     found: dict[str, int] = {}
     for key, value in entries:
         if not key or not value:
@@ -55,18 +80,18 @@ def _named(objects: PythonObjects, entries: list[tuple[int, int]]) -> dict[str, 
     return found
 
 
-def _since_3_11(objects: PythonObjects, keys: int) -> list[tuple[int, int]]:
+def _since_3_11(objects: PythonObjects, keys: int) -> Entries:
     head = objects.memory.read(keys, NEW_HEAD.size)
     _, size, index_bytes, kind, _, _, usable, count = NEW_HEAD.unpack(head)
     largest = 1 << size if size <= LARGEST_LOGARITHM else 0
     if not 0 <= count <= min(largest, MOST_ENTRIES) or not 0 <= usable <= largest:
         return []
-    if kind not in (GENERAL, OF_STRINGS) or index_bytes > LARGEST_LOGARITHM + 3:
+    if kind not in WORDS or index_bytes > LARGEST_LOGARITHM + 3:
         return []
-    return _entries(objects, keys + NEW_HEAD.size + (1 << index_bytes), count, 3 - kind)
+    return _entries(objects, keys + NEW_HEAD.size + (1 << index_bytes), count, WORDS[kind])
 
 
-def _before_3_11(objects: PythonObjects, keys: int) -> list[tuple[int, int]]:
+def _before_3_11(objects: PythonObjects, keys: int) -> Entries:
     head = objects.memory.read(keys, OLD_HEAD.size)
     _, size, _, usable, count = OLD_HEAD.unpack(head)
     power = size and not size & size - 1 and size <= 1 << LARGEST_LOGARITHM
@@ -76,7 +101,7 @@ def _before_3_11(objects: PythonObjects, keys: int) -> list[tuple[int, int]]:
     return _entries(objects, keys + OLD_HEAD.size + size * index_bytes, count, 3)
 
 
-def _entries(objects: PythonObjects, at: int, count: int, words: int) -> list[tuple[int, int]]:
+def _entries(objects: PythonObjects, at: int, count: int, words: int) -> Entries:
     """Key and value are the last two words of an entry; before them may stand a hash."""
     packed = objects.memory.read(at, 8 * words * count) if count else b""
     return [entry[-2:] for entry in struct.iter_unpack(f"<{words}Q", packed)]

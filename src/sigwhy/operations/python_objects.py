@@ -14,15 +14,17 @@ from sigwhy.machine.memory import UnreadableError
 from sigwhy.operations.classes import is_pointer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sigwhy.machine.memory import Memory
 
 VALUE = re.compile(r"^<(?P<type>[\w.]{1,80}) at (?P<at>0x[0-9a-f]{1,16})>$")
 TYPE_NAMED = re.compile(r"[A-Za-z_][\w.]*\Z")
 FUNCTION = "builtin_function_or_method"
-TYPE, TYPE_NAME, FUNCTION_DEFINITION = 8, 24, 16
+TYPE, TYPE_NAME, TYPE_BASE, FUNCTION_DEFINITION = 8, 24, 256, 16
 HEAD = 16  # bytes before an object's own fields
 LONGEST_NAME, LONGEST_TEXT = 128, 4096
-DEEPEST = 4
+DEEPEST, MOST_BASES = 4, 12
 # Where the characters of a string begin: Python 3.12 took a pointer out from before them.
 LENGTH, TEXTS = 16, (40, 48)
 MOST_REFERENCES = 1 << 62
@@ -52,6 +54,28 @@ class PythonObjects:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self._types: dict[int, str] = {}
+        self._bases: dict[int, tuple[str, ...]] = {}
+
+    def is_a(self, at: int, name: str) -> bool:
+        """Whether an object is of this type, or of one made from it."""
+        own = self.type_of(at)
+        if not own or own == name:
+            return bool(own)
+        kind = self.memory.word(at + TYPE)
+        if kind not in self._bases:
+            self._bases[kind] = tuple(self._above(kind))
+        return name in self._bases[kind]
+
+    def _above(self, kind: int) -> Iterator[str]:
+        """The names of the types that a type was made from, as far as its first bases go."""
+        for _ in range(MOST_BASES):
+            try:
+                kind = self.memory.word(kind + TYPE_BASE)
+            except UnreadableError:
+                return
+            if not is_pointer(kind) or not (name := self._named(kind)):
+                return
+            yield name
 
     def type_of(self, at: int) -> str:
         """What an object calls its type (``numpy.ndarray``); nothing where there is no object."""

@@ -33,39 +33,51 @@ class Variables:
 
     def of(self, address: int) -> str:
         """The name that holds the object at an address; empty where none does."""
-        return self._by_address.get(address, "")
+        return self.users(address) or self._others.get(address, "")
+
+    def users(self, address: int) -> str:
+        """The name that the user's own code has for an object; empty where it has none."""
+        return self._own.get(address, "")
+
+    def in_sight(self, thread: Thread) -> Iterator[tuple[str, int]]:
+        """Every name that the user has, and then those that the packages on a thread have."""
+        yield from self.all()
+        for frame in thread.python:
+            yield from _locals(frame)
 
     def all(self) -> Iterator[tuple[str, int]]:
-        """Every name with the address of what it holds, the nearest to the user first."""
-        seen: set[tuple[str, int]] = set()
-        for pair in self._held:
-            if pair not in seen:
-                seen.add(pair)
-                yield pair
+        """Every name of the user's with the address of what it holds, the innermost first."""
+        yield from dict.fromkeys(self._held)
 
     @cached_property
-    def _by_address(self) -> dict[int, str]:
-        found: dict[int, str] = {}
-        for name, address in self._held:
-            found.setdefault(address, name)
+    def modules(self) -> dict[str, dict[str, int]]:
+        """By file of the user's own: the names of its module, and where what they hold lies."""
+        found: dict[str, dict[str, int]] = {}
+        for thread in self._threads:
+            files = {frame.file for frame in thread.python if is_own(frame)} - set(found)
+            for file, held in (names(self.objects, thread, files) if files else {}).items():
+                found[file] = {name: at for name, at in held.items() if not name.startswith(HIDDEN)}
         return found
 
     @cached_property
-    def _held(self) -> list[tuple[str, int]]:
-        return [pair for thread in self._threads for pair in self._of_thread(thread)]
+    def _own(self) -> dict[int, str]:
+        return {address: name for name, address in reversed(self._held)}
 
-    def _of_thread(self, thread: Thread) -> Iterator[tuple[str, int]]:
-        own = [frame for frame in thread.python if is_own(frame)]
-        for frame in own:
-            yield from _locals(frame)
-        files = dict.fromkeys(frame.file for frame in own)
-        modules = names(self.objects, thread, files) if files else {}
-        for file in files:
-            held = modules.get(file, {})
-            yield from ((name, at) for name, at in held.items() if not name.startswith(HIDDEN))
-        for frame in thread.python:
-            if not is_own(frame):
-                yield from _locals(frame)
+    @cached_property
+    def _others(self) -> dict[int, str]:
+        calls = [frame for thread in self._threads for frame in thread.python if not is_own(frame)]
+        held = [pair for frame in calls for pair in _locals(frame)]
+        return {address: name for name, address in reversed(held)}
+
+    @cached_property
+    def _held(self) -> list[tuple[str, int]]:
+        found: list[tuple[str, int]] = []
+        for thread in self._threads:
+            own = [frame for frame in thread.python if is_own(frame)]
+            found += [pair for frame in own for pair in _locals(frame)]
+            for file in dict.fromkeys(frame.file for frame in own):
+                found += self.modules.get(file, {}).items()
+        return found
 
 
 def is_own(frame: PythonFrame) -> bool:

@@ -17,13 +17,15 @@ import msgspec
 from sigwhy.autopsy import last_words, python_frames
 from sigwhy.autopsy.apart import Apart
 from sigwhy.autopsy.incident_file import inputs_beside
+from sigwhy.autopsy.redact import redacted_value
 from sigwhy.machine import waiting
 from sigwhy.machine.memory import UnreadableError
 from sigwhy.machine.signals import LINUX, code_named
 from sigwhy.model.incident import Incident, Signal, Thread, Wait
 from sigwhy.operations import arrays, operations
 from sigwhy.operations.keeper import MOST_BYTES, Keeper
-from sigwhy.operations.python_objects import function_named
+from sigwhy.operations.python_objects import PythonObjects, function_named
+from sigwhy.operations.python_values import in_cell, shown
 from sigwhy.operations.scene import Scene
 from sigwhy.run import backing, proc, ptrace, small_core
 from sigwhy.run.held_memory import HeldMemory
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from sigwhy.operations.variables import Variables
     from sigwhy.run.ptrace import SigInfo
 
 CODE_BYTES = 32
 MACHINE = os.uname().machine
 PYTHON_SECONDS = 1.5  # far more than it takes, also on a busy machine
 MOST_THREADS = 1024
+MOST_GLOBALS, LONGEST_VALUE = 200, 200
 MOST_POLLED = 16
 # Where pthread_mutex_t of glibc keeps who holds it, for how many, and of which kind it is.
 MUTEX = struct.Struct("<iIiIi")
@@ -86,37 +90,23 @@ def look(
     python = Apart(python_frames.of_process, pid, seconds=PYTHON_SECONDS)
     with HeldMemory(pid) as memory:
         named = {t: ptrace.registers(raw) for t, raw in registers.items()}
-        code = _code(memory, named.get(tid))
         around = surroundings(pid, memory)
         plain, trouble = python.result()
         blind = list(_blind(trouble if around.has_python else None, memory))
         interpreter = python_frames.interpreter(plain or [])
         threads = [_thread(memory, pid, t, blamed, named.get(t, {}), interpreter) for t in tids]
         threads[0] = _with_names(threads[0], memory)
-        buffers = list(arrays.buffers(threads[0].python, memory))
         spoken = _spoken(memory, named[tid]["rsp"]) if info and tid in named else {}
         said = signal_of(info) if info else None
-        scene = Scene(
-            memory=memory,
-            threads=threads,
-            pid=pid,
-            signal=said,
-            keeper=Keeper(keep.input_bytes),
-        )
+        code = _code(memory, named.get(tid))
+        keeper = Keeper(keep.input_bytes)
+        scene = Scene(memory=memory, threads=threads, pid=pid, signal=said, keeper=keeper)
         found = operations(scene)
-        core = keep.core if memory.is_readable and registers else None
-        if core:
-            scene.keeper.write(inputs_beside(core))
-            kept = small_core.Kept(
-                pid=pid,
-                tid=tid,
-                siginfo=info.raw if info else b"",
-                registers=registers,
-                floating=dict(_registers(tids, ptrace.FLOATING)),
-                named=named,
-                memory=memory,
-            )
-            small_core.write(core, kept)
+        buffers = list(
+            arrays.buffers(scene.variables.in_sight(threads[0]), scene.variables.objects)
+        )
+        threads = list(_with_modules(threads, scene.variables))
+        core = _written(keep.core, scene, tid, info, registers)
         mappings = memory.mappings
     incident = msgspec.structs.replace(
         around.incident,
@@ -136,6 +126,27 @@ def look(
     return Look(
         incident=incident, core=core, script=script(pid), held_seconds=time.monotonic() - began
     )
+
+
+def _written(
+    core: Path | None, scene: Scene, tid: int, info: SigInfo | None, registers: dict[int, bytes]
+) -> Path | None:
+    """Write the small core, and beside it the inputs that are kept whole; None where that cannot be."""
+    memory = scene.memory
+    if not (core and isinstance(memory, HeldMemory) and memory.is_readable and registers):
+        return None
+    scene.keeper.write(inputs_beside(core))
+    kept = small_core.Kept(
+        pid=scene.pid or 0,
+        tid=tid,
+        siginfo=info.raw if info else b"",
+        registers=registers,
+        floating=dict(_registers(registers, ptrace.FLOATING)),
+        named={t: ptrace.registers(raw) for t, raw in registers.items()},
+        memory=memory,
+    )
+    small_core.write(core, kept)
+    return core
 
 
 def script(pid: int) -> str | None:
@@ -236,18 +247,44 @@ def _spoken(memory: HeldMemory, stack: int) -> dict[str, Any]:
 
 
 def _with_names(thread: Thread, memory: HeldMemory) -> Thread:
-    """The same thread; values that are built-in functions have their names."""
+    """The same thread; built-in functions have their names, and what closures share is told."""
+    objects = PythonObjects(memory)
     frames = [
         msgspec.structs.replace(
             frame,
-            locals={
-                name: f"<built-in {known}>" if (known := function_named(value, memory)) else value
-                for name, value in frame.locals.items()
-            },
+            locals={name: _told(objects, name, value) for name, value in frame.locals.items()},
         )
         for frame in thread.python
     ]
     return msgspec.structs.replace(thread, python=frames)
+
+
+def _told(objects: PythonObjects, name: str, value: str) -> str:
+    if known := function_named(value, objects.memory):
+        return f"<built-in {known}>"
+    if inside := in_cell(objects, value):
+        return redacted_value(name, inside[:LONGEST_VALUE])
+    return value
+
+
+def _with_modules(threads: Iterable[Thread], variables: Variables) -> Iterable[Thread]:
+    """The same threads; the innermost call of each of the user's files has the names of its module."""
+    modules = dict(variables.modules)
+    for thread in threads:
+        frames = [
+            msgspec.structs.replace(frame, globals=_names(variables, modules.pop(frame.file)))
+            if frame.file in modules
+            else frame
+            for frame in thread.python
+        ]
+        yield msgspec.structs.replace(thread, python=frames)
+
+
+def _names(variables: Variables, held: Mapping[str, int]) -> dict[str, str]:
+    return {
+        name: redacted_value(name, shown(variables.objects, at)[:LONGEST_VALUE])
+        for name, at in list(held.items())[-MOST_GLOBALS:]
+    }
 
 
 def _wait(memory: HeldMemory, place: str) -> Wait | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sigwhy.autopsy import native_frames, wheels
+from sigwhy.autopsy.borne_out import borne_out
 from sigwhy.run.built_for import built_for
 from sigwhy.run.sources import sources
 
@@ -27,9 +28,10 @@ def finished(pid: int, kept: Look, unwinding: Apart | None) -> Incident:
         frames = native_frames.frames(plain or {})
         threads = [msgspec.structs.replace(t, native=frames.get(t.tid, [])) for t in threads]
     root = f"/proc/{pid}/root"
-    return msgspec.structs.replace(
+    found = msgspec.structs.replace(
         wheels.of_small_core(msgspec.structs.replace(found, threads=threads), kept.core),
         sources=sources(threads, root=root, script=kept.script),
         built_for=dict(built_for(found.modules, root)),
         blind=blind,
     )
+    return borne_out(found)
