@@ -9,8 +9,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help:                    ## this list
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
-demo: $(VENV)/product    ## make a real process die, say why, write an HTML report
-	@$(BIN)/sigwhy demo
+demo: $(VENV)/product $(VENV)/tensorflow/ready  ## let a TensorFlow operation die, say why, die again by the script written of it
+	@$(BIN)/sigwhy demo --python $(VENV)/tensorflow/bin/python
 
 test: $(VENV)/tools $(VENV)/tensorflow/ready $(VENV)/arrays/ready  ## every gate and every test
 	@$(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }

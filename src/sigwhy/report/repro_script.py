@@ -34,6 +34,7 @@ AT_START = re.compile(
     r"(?:MALLOC_\w{1,60}|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_PATH|PYTHONMALLOC|PYTHONHASHSEED)\Z"
 )
 REDACTED = re.compile(r"<redacted|\[redacted|…|\*\*\*")
+INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib/python3")
 PACKAGES = {
     "tensorflow": re.compile(r"(?:tensorflow|tf|keras|numpy|ml)[\w.-]*\Z"),
     "tflite": re.compile(r"(?:tensorflow|tflite|ai.edge|numpy)[\w.-]*\Z"),
@@ -102,7 +103,12 @@ class Script:
 
 def comment(words: str, *, mark: str = "") -> list[str]:
     """Words as lines of a comment."""
-    lines = wrap(one_line(words, most=LONGEST), WIDTH - len(mark), break_on_hyphens=False)
+    lines = wrap(
+        one_line(words, most=LONGEST),
+        WIDTH - len(mark),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
     return [f"# {mark if n == 0 else ' ' * len(mark)}{line}" for n, line in enumerate(lines)]
 
 
@@ -132,12 +138,15 @@ def _title(script: Script) -> str:
 
 def _about(script: Script) -> Iterator[str]:
     operation, incident = script.operation, script.incident
-    place = [f"node {operation.node}"] if operation.node else []
-    place += [operation.device] if operation.device else []
-    place += [f"in {operation.kernel}"] if operation.kernel else []
-    place += [f"made at {operation.trace[0]}"] if operation.trace else []
+    named = operation.node and operation.node not in (operation.op, operation.inner)
+    place = [f"node {operation.node}"] if named else []
+    place += [operation.device.rpartition("/device:")[2]] if operation.device else []
+    place += [f"kernel {operation.kernel}"] if operation.kernel else []
     if place:
         yield from comment(", ".join(place))
+    made = next((line for line in operation.trace if not INSTALLED.search(line)), None)
+    if made:
+        yield from comment(f"It was made at {made}.")
     yield from comment(f"There: {'; '.join(_versions(script))}.")
     if operation.is_hint:
         yield from comment(

@@ -19,6 +19,7 @@ from sigwhy.report.harmless import harmless, one_line, short
 from sigwhy.report.headline import headline, sentence
 from sigwhy.report.place import blame, places
 from sigwhy.report.quote import lines
+from sigwhy.report.repro import chosen
 from sigwhy.report.threads import gist, threads
 from sigwhy.report.timeline import sparkline
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sigwhy.model.case import Case
     from sigwhy.model.cause import Finding
     from sigwhy.model.fact import Fact
+    from sigwhy.model.incident import Incident
     from sigwhy.model.report import Report
     from sigwhy.report.given import Given
     from sigwhy.report.quote import Line
@@ -276,8 +278,20 @@ def _more(report: Report) -> Iterator[Missing]:
     for incident, file in both:
         if file and incident.threads:
             name = one_line(shlex.quote(file), most=400)
-            page = f"{PurePath(file).stem}.html"
-            to = one_line(shlex.quote(page), most=400)
+            stem = PurePath(file).stem
+            to = one_line(shlex.quote(f"{stem}.html"), most=400)
+            yield from _repro(incident, name, f"{stem}.repro.py")
             yield Missing(f"sigwhy explain {name} -o {to}", "all stacks and evidence as a page")
             yield Missing(f"sigwhy explain {name} --format issue", "a text for a bug tracker")
             return
+
+
+def _repro(incident: Incident, name: str, script: str) -> Iterator[Missing]:
+    """The script that dies again, where there is an operation with inputs to write one for."""
+    operation = chosen(incident)
+    if operation and (operation.inputs or operation.attributes or operation.model):
+        to = one_line(shlex.quote(script), most=400)
+        yield Missing(
+            f"sigwhy explain {name} --repro {to}",
+            f"a script that runs {one_line(operation.op, most=60)} again",
+        )
