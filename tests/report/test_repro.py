@@ -255,7 +255,7 @@ def test_memory_that_is_gone_is_taken_away_again():
         incident(Operation(framework="torch", op="sum", inputs=[x])), {}, name="x"
     ).script
     compiled(script)
-    assert 'view(torch.float32, [4], [1], 0, 16, "gone")' in script
+    assert 'view(torch.float32, [4], [1], 0, 16, "forbid")' in script
     a = Argument(
         name="a",
         kind="array",
@@ -270,7 +270,7 @@ def test_memory_that_is_gone_is_taken_away_again():
         incident(Operation(framework="numpy", op="numpy.add", inputs=[a, a])), {}, name="x"
     ).script
     compiled(script)
-    assert 'view(np.float64, (4,), [1], 0, 32, "protected")' in script
+    assert 'view(np.float64, (4,), [1], 0, 32, "forbid")' in script
     assert "call = np.add" in script
 
 

@@ -1,7 +1,6 @@
-"""Memory that a script makes as bad as it was: taken away, or not to be touched.
+"""Memory that a script makes as bad as it was: not to be touched, or of a file that was cut.
 
-An anonymous mapping of its own is unmapped or protected by the C library, behind the back of whoever
-has a view of it.
+Memory that was unmapped is made one that may not be touched: the next allocation would fill a hole.
 """
 
 from __future__ import annotations
@@ -9,34 +8,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sigwhy.model.operation import Argument
     from sigwhy.report.repro_script import Script
 
-BAD = ("gone", "protected")
 CODE = '''\
 libc = ctypes.CDLL(None)
-libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 held = []
 
 
-def spoil(address, size, how):
-    """Take memory away, or forbid to touch it."""
-    start = address & -mmap.PAGESIZE
-    size += address - start
-    status = libc.munmap(start, size) if how == "gone" else libc.mprotect(start, size, 0)
-    assert status == 0
-
-
 def mapped(size):
-    """New memory, kept for as long as the script runs."""
-    held.append(mmap.mmap(-1, max(size, 1)))
-    return held[-1]
+    """New memory of a file, kept for as long as the script runs."""
+    file = tempfile.TemporaryFile()
+    file.truncate(max(size, 1))
+    held.append((file, mmap.mmap(file.fileno(), max(size, 1))))
+    return held[-1][1]
+
+
+def spoil(address, size, how):
+    """Forbid to touch memory, or cut the file that it is mapped from."""
+    if how == "cut":
+        held[-1][0].truncate(0)
+    else:
+        start = address & -mmap.PAGESIZE
+        assert libc.mprotect(start, size + address - start, 0) == 0
 '''
+
+
+def how(script: Script, argument: Argument) -> str:
+    """What is to be done to the memory of an argument; nothing where it was there."""
+    if argument.standing not in ("gone", "protected"):
+        return ""
+    signal = script.incident.signal
+    return "cut" if signal and signal.name == "SIGBUS" else "forbid"
 
 
 def use(script: Script) -> None:
     """Have the functions in the script, once."""
-    script.use("import ctypes")
-    script.use("import mmap")
+    for module in ("ctypes", "mmap", "tempfile"):
+        script.use(f"import {module}")
     if not any(line.startswith("def spoil") for line in script.lines):
         script.add(*CODE.splitlines(), "", "")

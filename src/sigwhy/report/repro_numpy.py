@@ -25,13 +25,13 @@ TYPE = re.compile(r"(?:bool|u?int(?:8|16|32|64)|float(?:16|32|64)|complex(?:64|1
 METHOD = "numpy.ndarray."
 MOST_REACH = 1 << 31
 VIEW = '''\
-def view(dtype, sizes, strides, before, size, how="there"):
+def view(dtype, sizes, strides, before, size, how=""):
     """An array over memory of its own: strides in elements, bytes before its first element."""
     item = np.dtype(dtype).itemsize
     steps = [item * step for step in strides]
     whole = np.frombuffer(mapped(size), np.uint8)
     made = np.lib.stride_tricks.as_strided(whole[before:].view(dtype), sizes, steps, writeable=True)
-    if how != "there":
+    if how:
         spoil(whole.ctypes.data, size, how)
     return made
 '''
@@ -99,7 +99,7 @@ def _made(script: Script, argument: Argument, members: Mapping[str, bytes]) -> s
     label = argument.name or argument.variable or "an array"
     sizes = [int(size) for size in argument.shape or []]
     array = values.of(argument, members)
-    if argument.standing in repro_memory.BAD or (array is None and _is_strided(argument, sizes)):
+    if repro_memory.how(script, argument) or (array is None and _is_strided(argument, sizes)):
         return _view(script, argument, label, sizes)
     if array is None:
         some = values.told(argument)
@@ -143,12 +143,12 @@ def _view(script: Script, argument: Argument, label: str, sizes: list[int]) -> s
     if owned > MOST_REACH or before > max(owned - item, 0):
         script.lack(f"{label} lies outside of its memory or is too large; zeros stand for it")
         return f"np.zeros({tuple(sizes)}, np.{_type(argument)})"
-    how = argument.standing if argument.standing in repro_memory.BAD else "there"
-    if how == "there" and all(sizes):
+    how = repro_memory.how(script, argument)
+    if not how and all(sizes):
         script.lack(
             f"the values of {label} are zeros here: it is a view, whose memory was not kept"
         )
-    bad = f", {text(how)}" if how != "there" else ""
+    bad = f", {text(how)}" if how else ""
     return (
         f"view(np.{_type(argument)}, {tuple(sizes)}, {strides}, {before}, {max(owned, item)}{bad})"
     )

@@ -42,7 +42,7 @@ PACKAGES = {
 }
 OTHERS = re.compile(r"(?:numpy|scipy|pandas|opencv|pyarrow|h5py)[\w.-]*\Z")
 WIDTH = 92
-STANDARD = frozenset(("ctypes", "inspect", "math", "mmap", "os", "pathlib", "pydoc"))
+STANDARD = frozenset(("ctypes", "inspect", "math", "mmap", "os", "pathlib", "pydoc", "tempfile"))
 LONGEST = 2000
 
 
@@ -97,6 +97,8 @@ class Script:
             self.use("import os")
         standard = sorted(line for line in self.imports if line.split()[1] in STANDARD)
         others = sorted(line for line in self.imports if line not in standard)
+        if self.lines[:1] and self.lines[0].startswith("def "):
+            self.lines.insert(0, "")
         parts = [[*comment(_title(self)), *_about(self)], standard, switches, others, self.lines]
         return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 

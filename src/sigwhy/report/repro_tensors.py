@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from sigwhy.report.repro_script import Script
 
 FOREIGN = '''\
-def foreign(like, before, how="there"):
+def foreign(like, before, how=""):
     """A tensor over memory that is not TensorFlow's own, so many bytes behind an aligned place."""
     whole = np.frombuffer(mapped(before + like.nbytes), np.uint8)
     made = whole[before : before + like.nbytes].view(like.dtype).reshape(like.shape)
     tensor = tf.experimental.dlpack.from_dlpack(made.__dlpack__())
-    if how == "there":
-        made[...] = like
-    else:
+    made[...] = like
+    if how:
         spoil(whole.ctypes.data, len(whole), how)
     return tensor
 '''
@@ -52,7 +51,7 @@ def _tensor(script: Script, argument: Argument, members: Mapping[str, bytes]) ->
     if shape is None or math.prod(shape) == 0:
         return _empty([1] if shape is None else shape, dtype)
     array = values.of(argument, members)
-    if dtype in SHARED and _is_foreign(argument):
+    if dtype in SHARED and _is_foreign(script, argument):
         return _foreign(script, argument, array, label)
     return (
         _whole(script, argument, array, members[argument.member])
@@ -74,16 +73,16 @@ def _whole(script: Script, argument: Argument, array: values.Whole, member: byte
     return _of_bits(f"tf.constant({stored})", dtype)
 
 
-def _is_foreign(argument: Argument) -> bool:
+def _is_foreign(script: Script, argument: Argument) -> bool:
     """Whether its memory is not as TensorFlow makes it: taken away, or off its alignment."""
     astray = argument.address is not None and argument.address % ALIGNED
     small = math.prod(argument.shape or []) <= MOST_ELEMENTS
-    return small and (argument.standing in repro_memory.BAD or bool(astray))
+    return small and bool(repro_memory.how(script, argument) or astray)
 
 
 def _foreign(script: Script, argument: Argument, array: values.Whole | None, label: str) -> str:
     """A tensor that shares memory with NumPy, as one does that TensorFlow was handed."""
-    how = argument.standing if argument.standing in repro_memory.BAD else "there"
+    how = repro_memory.how(script, argument)
     repro_memory.use(script)
     script.use("import numpy as np")
     if not any(line.startswith("def foreign") for line in script.lines):
@@ -92,11 +91,11 @@ def _foreign(script: Script, argument: Argument, array: values.Whole | None, lab
     like = f"np.zeros({shape}, np.{argument.dtype})"
     if array and values.is_short(array):
         like = f"np.array({values.listed(values.elements(array))}, np.{argument.dtype}).reshape({shape})"
-    elif how == "there":
+    elif not how:
         script.lack(
             f"{label} lies off the alignment of TensorFlow, as here; its values are zeros here"
         )
-    bad = f", {text(how)}" if how != "there" else ""
+    bad = f", {text(how)}" if how else ""
     return f"foreign({like}, {(argument.address or 0) % ALIGNED}{bad})"
 
 

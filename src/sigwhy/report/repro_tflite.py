@@ -106,16 +106,12 @@ def _cut(script: Script, model: Model, data: bytes) -> Alone | None:
 
 
 def _interpreter(script: Script) -> None:
-    operation, options = script.operation, ""
-    if not operation.delegate and operation.model and operation.model.index is not None:
-        script.add("# The operator ran by itself there, without a delegate.")
-        script.add("resolvers = getattr(lite, 'experimental', lite).OpResolverType")
-        options = ", experimental_op_resolver_type=resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES"
-    elif operation.delegate and "XNN" not in operation.delegate.upper():
-        script.lack(f"the delegate {operation.delegate} is not loaded here")
+    delegate = script.operation.delegate
+    if delegate and "XNN" not in delegate.upper():
+        script.lack(f"the delegate {delegate} is not loaded here")
     script.add(
         'model = str(Path(__file__).with_suffix(".tflite"))',
-        f"interpreter = lite.Interpreter(model_path=model{options})",
+        "interpreter = lite.Interpreter(model_path=model)",
     )
 
 

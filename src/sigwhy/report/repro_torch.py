@@ -39,12 +39,12 @@ SIZES = {
 UNSAID = frozenset(("out", "layout", "device", "pin_memory", "requires_grad", "generator", "names"))
 MOST_REACH = 1 << 31  # bytes of a storage that a script may ask for
 VIEW = '''\
-def view(dtype, sizes, strides, offset, storage_bytes, how="there"):
+def view(dtype, sizes, strides, offset, storage_bytes, how=""):
     """A tensor over a storage of so many bytes, which may be fewer than it reaches."""
     item = torch.empty(0, dtype=dtype).element_size()
     reach = offset + 1 + sum((n - 1) * s for n, s in zip(sizes, strides)) if all(sizes) else 0
     room = max(reach * item, storage_bytes, item)
-    if how != "there":
+    if how:
         made = torch.frombuffer(mapped(room), dtype=dtype).as_strided(sizes, strides, offset)
         spoil(made.untyped_storage().data_ptr(), room, how)
         return made
@@ -208,14 +208,14 @@ def _view(script: Script, argument: Argument, dtype: str) -> str:
     if reach > MOST_REACH or size > MOST_REACH:
         script.lack(f"{argument.name} reaches over {reach} bytes, too many to be made here")
         return f"torch.zeros(1, dtype=torch.{dtype}).expand({sizes})"
-    how = argument.standing if argument.standing in repro_memory.BAD else "there"
-    if how != "there":
+    how = repro_memory.how(script, argument)
+    if how:
         repro_memory.use(script)
     elif math.prod(sizes) and argument.standing == "there":
         script.lack(
             f"the values of {argument.name} are zeros here: it is a view, whose storage was not kept"
         )
-    bad = f", {text(how)}" if how != "there" else ""
+    bad = f", {text(how)}" if how else ""
     return f"view(torch.{dtype}, {sizes}, {strides}, {offset}, {0 if argument.standing == 'missing' else size}{bad})"
 
 
