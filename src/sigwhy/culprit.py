@@ -70,7 +70,9 @@ def _in_memory(case: Case, found: Culprit | None, verdict: Finding | None) -> Cu
         return found
     if found.kind == "op" and case.first(Entered) and CHECKED_IN.search(found.file or ""):
         return replace(found, file=None, line=None, function=None)  # the check's, not yours
-    return replace(found, kind="op", name=op.op, node=op.node) if found.kind == "api" else found
+    if found.kind != "api":
+        return found
+    return replace(found, kind=accused.kind_of(op), name=op.op, node=op.node)
 
 
 def _with_argument(case: Case, found: Culprit) -> Culprit:

@@ -159,6 +159,36 @@ PROGRAMS = {
         "    data = file.create_dataset('d', (lent.size,))\n    data[...] = lent",
         "h5py", "h5py.Dataset.__setitem__", "lent",
     ),
+    "a sum over letters": Program(
+        GONE + "left = lent[:4096].reshape(64, 64)\nnp.einsum('ij,jk->ik', np.eye(64), left)",
+        "numpy", "numpy.einsum", "left",
+    ),
+    "a sparse matrix on its side": Program(
+        "import numpy as np, scipy.sparse as sp\ndef solve(table, x):\n    return table.T @ x\n"
+        "table = sp.csc_array(np.eye(300))\ntable.indices[250] = 1_700_000_000\n"
+        "solve(table, np.ones(300))",
+        "scipy", "scipy.sparse.csr_array.__matmul__", "table.indices[250]", frozenset(ARGUMENT),
+    ),
+    "a photo in a function": Program(
+        GONE_BYTES + "import cv2\ndef soften(photo):\n    return cv2.GaussianBlur(photo, (5, 5), 0)\n"
+        "soften(lent)",
+        "opencv", "cv2.GaussianBlur", "photo",
+    ),
+    "groups": Program(
+        GONE + "import pandas as pd\nframe = pd.DataFrame({'v': np.arange(SIZE // 8)})\n"
+        "labels = pd.Series(lent, copy=False)\nframe.groupby(labels).sum()",
+        "pandas", "pandas.DataFrame.groupby", "lent",
+    ),
+    "a filter of a signal": Program(
+        GONE + "from scipy import signal\nsignal.lfilter(np.array([0.5, 0.5]), [1.0], lent)",
+        "scipy", "scipy.signal.lfilter", "lent",
+    ),
+    "a table of Arrow": Program(
+        GONE + "import pyarrow as pa\nbuffers = [None, pa.foreign_buffer(at, SIZE)]\n"
+        "column = pa.Array.from_buffers(pa.float64(), SIZE // 8, buffers)\n"
+        "table = pa.table({'x': column})\ntable.sort_by('x')",
+        "pyarrow", "pyarrow.Table.sort_by", None,
+    ),
     "no array was touched": Program(
         "import ctypes, numpy as np\na = np.ones(3) + 1\nctypes.string_at(16)",
         causes=frozenset({"interpreter-abuse"}),

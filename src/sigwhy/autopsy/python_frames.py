@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sigwhy.autopsy.redact import redacted_value
+from sigwhy.model.blame import PYTHON_OWN, is_installed
+from sigwhy.model.fact import Frame
 from sigwhy.model.incident import PythonFrame
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ MOST_FRAMES = 300
 OUTERMOST = 20
 MOST_LOCALS = 24
 LONGEST_VALUE = 200
-FRAMES_WITH_LOCALS = 8
+FRAMES_WITH_LOCALS, MOST_OWN = 8, 8
 
 Where = tuple[int, int, int, int]  # line, last line, column, end of the column
 Call = tuple[str, str, Where, dict[str, str], bool]
@@ -90,12 +92,22 @@ def _thread(thread: Any) -> tuple[int, list[Call], int, tuple[int, ...] | None]:
     frames = list(reversed(list(thread.frames)))
     if len(frames) > MOST_FRAMES:  # a deep recursion: its end, and where it began
         frames = [*frames[: MOST_FRAMES - OUTERMOST], *frames[-OUTERMOST:]]
+    own = [_is_own(frame.code.filename) for frame in frames]
+    told = set(range(FRAMES_WITH_LOCALS))
+    # However deep they lie: the user's own calls, and what of a package each of them called.
+    for n in [n for n, is_own in enumerate(own) if is_own][:MOST_OWN]:
+        told |= {n - 2, n - 1, n}
     for n, frame in enumerate(frames):
-        shown = {**frame.arguments, **frame.locals} if n < FRAMES_WITH_LOCALS else {}
+        shown = {**frame.arguments, **frame.locals} if n in told else {}
         at = frame.code.location
         where = (at.lineno, at.end_lineno, at.column, at.end_column)
         calls.append((frame.code.scope, frame.code.filename, where, shown, bool(frame.is_entry)))
     return thread.tid, calls, thread.holds_the_gil, thread.python_version
+
+
+def _is_own(file: str) -> bool:
+    installed = is_installed(Frame(file=file, language="python"))
+    return not installed and not PYTHON_OWN.search(file)
 
 
 def interpreter(plain: Plain) -> Interpreter:

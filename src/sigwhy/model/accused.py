@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sigwhy.model.blame import owner, short_path
 from sigwhy.model.cause import Clue, Culprit, Weight
@@ -102,6 +102,11 @@ def _together(case: Case, charged: list[Guilty]) -> Clue:
     return Clue(weight, first, says, culprit(case, charged), _fix(charged))
 
 
+def kind_of(ran: Op | Guilty) -> Literal["api", "op"]:
+    """Whether users call it, or a framework runs it for them."""
+    return "api" if ran.framework in APIS else "op"
+
+
 def whole(call: str) -> str:
     """The name of a call without a bracket that is not closed."""
     return call if call.count("(") == call.count(")") else call.partition("(")[0]
@@ -121,7 +126,7 @@ def culprit(case: Case, charged: Sequence[Guilty]) -> Culprit:
             line=lent.line,
         )
     return Culprit(
-        kind="api" if charged[0].framework in APIS else "op",
+        kind=kind_of(charged[0]),
         name=charged[0].op,
         argument=" or ".join(g.argument for g in charged[:3]),
         value=" or ".join(values[:3]) or None,

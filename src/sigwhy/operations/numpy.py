@@ -9,7 +9,7 @@ names, or under the user's. What is found here is a hint until the unwound stack
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sigwhy.machine.memory import UnreadableError
@@ -60,7 +60,8 @@ def find(scene: Scene) -> list[Operation]:
     upto = entered.upto if calls is thread else 0
     named = python_call(calls.python)
     ufunc = _ufunc(scene, calls, upto)
-    arrays = _told_apart(scene, held_arrays(scene, calls, upto))
+    every = list(everything(scene))
+    arrays = _told_apart(scene, _in_your_words(held_arrays(scene, calls, upto), every), every)
     operation = Operation(
         framework=named.framework if named else entered.framework,
         op=named.name if named else f"numpy.{ufunc}" if ufunc else entered.framework,
@@ -70,7 +71,7 @@ def find(scene: Scene) -> list[Operation]:
         inner=(named.inner or ufunc) if named else "",
         library=entered.library,
         inputs=[_argument(scene, held) for held in arrays[:MOST_INPUTS]],
-        attributes=_wild(scene, arrays),
+        attributes=_wild(scene, arrays, every),
     )
     return [operation]
 
@@ -112,7 +113,18 @@ def _ufunc(scene: Scene, thread: Thread, upto: int) -> str:
     return ""
 
 
-def _told_apart(scene: Scene, arrays: list[Held]) -> list[Held]:
+def _in_your_words(arrays: list[Held], every: Sequence[Held]) -> list[Held]:
+    """A view of all of an array has the name of that array: packages often make one."""
+    known = {(h.array.low, h.array.high): h.variable for h in reversed(every) if h.array.elements}
+    return [
+        held
+        if held.variable
+        else replace(held, variable=known.get((held.array.low, held.array.high), ""))
+        for held in arrays
+    ]
+
+
+def _told_apart(scene: Scene, arrays: list[Held], every: Sequence[Held]) -> list[Held]:
     """Of arrays over the same memory only the one that the call is about.
 
     Views without a name lie in an array with one. Of several that hold the address of the fault the
@@ -127,7 +139,7 @@ def _told_apart(scene: Scene, arrays: list[Held]) -> list[Held]:
         return arrays
     touched = [held for held in arrays if _touches(held.array, address)]
     if not any(_name(held) for held in touched):
-        others = (held for held in everything(scene) if _touches(held.array, address))
+        others = (held for held in every if _touches(held.array, address))
         nearest = sorted(others, key=_reach)[:1]
         arrays = [*[held for held in arrays if not (nearest and held in touched)], *nearest]
         touched = nearest
@@ -154,12 +166,12 @@ def _argument(scene: Scene, held: Held) -> Argument:
     )
 
 
-def _wild(scene: Scene, arrays: Sequence[Held]) -> list[Argument]:
+def _wild(scene: Scene, arrays: Sequence[Held], every: Sequence[Held]) -> list[Argument]:
     """The element that led to the address of the fault, as an attribute of the call."""
     address = scene.signal.address if scene.signal else None
     if address is None:
         return []
-    candidates = [*arrays, *everything(scene)] if arrays else []
+    candidates = [*arrays, *every] if arrays else []
     by_place = {held.array.at: held for held in reversed(candidates)}
     of_call = [held.array for held in arrays]
     more = [held.array for held in by_place.values() if held.array not in of_call]
