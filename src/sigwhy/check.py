@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sigwhy.inspection.settings import Settings
     from sigwhy.model.problem import Problem
 
+MANY = {"py", "so"}  # kinds of which there are so many that a second process is worth its start
 Where: TypeAlias = "str | os.PathLike[str]"
 
 
@@ -27,6 +28,9 @@ class Wishes:
     target: Sequence[str] = ()
     memory_limit: str | int | None = None
     verbose: bool = False
+    env: Where | None = None
+    target_os: str | None = None
+    target_cpu: str | None = None
     jobs: int | None = None
     cache: bool = True
 
@@ -40,22 +44,33 @@ class Inspection:
     notes: tuple[str, ...] = field(default=())
 
 
-def check(
-    paths: Where | Sequence[Where],
+def check(  # noqa: PLR0913 -- each is a wish of its own, and all have names
+    paths: Where | Sequence[Where] = (),
     *,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     target: Sequence[str] = (),
     memory_limit: str | int | None = None,
+    env: Where | None = None,
+    target_os: str | None = None,
+    target_cpu: str | None = None,
 ) -> list[Problem]:
     """Find what would kill a program, before it runs.
 
-    ``paths`` is a file or folder, or several: Python sources and TensorFlow Lite models. ``select``
-    and ``ignore`` name checks, or their kinds such as ``"py"``; ``target`` names runtimes, such as
-    ``"litert==2.3.0"``. Raises ``UsageError`` where a path cannot be read.
+    ``paths`` is a file or folder, or several: Python sources, models and shared objects. ``select`` and ``ignore`` name checks, or their kinds such as ``"py"``; ``target`` names runtimes, such as
+    ``"litert==2.3.0"``. ``env`` is a Python environment, whose libraries are checked too; ``target_os`` such as
+    ``"debian11"`` and ``target_cpu`` such as ``"haswell"`` say where it will run. Raises ``UsageError`` where a path cannot be read.
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    wishes = Wishes(select=select, ignore=ignore, target=target, memory_limit=memory_limit)
+    wishes = Wishes(
+        select=select,
+        ignore=ignore,
+        target=target,
+        memory_limit=memory_limit,
+        env=env,
+        target_os=target_os,
+        target_cpu=target_cpu,
+    )
     return list(inspect(several, wishes).problems)
 
 
@@ -71,16 +86,18 @@ def inspect(
     from functools import partial
     from pathlib import Path
 
-    from sigwhy.inspection.found import found
+    from sigwhy.inspection.found import found, of_environment
     from sigwhy.inspection.side_by_side import results
     from sigwhy.model.error import UsageError
 
     files = found([Path(path) for path in paths])
+    if wishes.env is not None:
+        files += of_environment(Path(wishes.env))
     if not files:
         raise UsageError(f"{_listed(paths)}: nothing there that sigwhy checks, such as .py files")
     plans = _plans(files, wishes)
     heard = partial(progress, len(plans)) if progress else None
-    size = sum(file.size for file in files if file.kind == "py")
+    size = sum(file.size for file in files if file.kind in MANY)
     done = results(plans, size=size, jobs=wishes.jobs, progress=heard)
     unread = [result.unread for result in done if result.unread]
     if len(unread) == len(done):
@@ -98,6 +115,7 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
     from sigwhy.inspection import shelf
     from sigwhy.inspection.plan import Plan
     from sigwhy.inspection.settings import ids, nearest, size
+    from sigwhy.model.around import Around
     from sigwhy.model.target import Target
 
     known = {name.replace("_", "-") for name in names()}
@@ -105,6 +123,12 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
     limit = wishes.memory_limit
     limit = size(limit) if isinstance(limit, str) else limit
     select, ignore = ids(wishes.select, known, "select"), ids(wishes.ignore, known, "ignore")
+    around = Around(
+        env=str(wishes.env) if wishes.env is not None else None,
+        target_os=wishes.target_os,
+        target_cpu=wishes.target_cpu,
+        library_path=tuple(os.environ.get("LD_LIBRARY_PATH", "").split(":")),
+    )
     kept = shelf.folder() if wishes.cache else None
     if kept:
         shelf.sweep(kept)
@@ -123,6 +147,7 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
                 targets=targets or settings.targets,
                 memory_limit=limit or settings.memory_limit,
                 verbose=wishes.verbose,
+                around=around,
                 cache=str(kept) if kept else None,
             )
         )

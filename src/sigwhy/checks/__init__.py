@@ -1,6 +1,6 @@
 """Mistakes that can be seen before anything crashes: one file for each.
 
-The first word of a file's name says what it looks at: ``py_``, ``cc_``, ``so_``, ``tflite_``, ``model_``, ``host_``.
+The first word of a file's name says what it looks at: ``py_``, ``cc_``, ``so_``, ``env_``, ``tflite_``, ``model_``, ``host_``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds what would kill a program, before it runs: in Python sources and in .tflite models.
+"""Finds what would kill a program, before it runs: in Python sources, .tflite models, shared objects.
 
 Exit status: 0 nothing found (notes do not count), 1 problems, 2 a path cannot be read. A line is excused by a comment
 # sigwhy: ignore[id]; a project says more in [tool.sigwhy.check] of its pyproject.toml.
@@ -27,7 +27,10 @@ PATIENCE_SECONDS = 1.0
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="files and folders")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders")
+    parser.add_argument(
+        "--env", metavar="DIR", help="check the libraries of this Python environment, such as .venv"
+    )
     parser.add_argument("--format", choices=FORMATS, help="the form of the report (text)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to this file")
     parser.add_argument(
@@ -47,6 +50,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what it will run on: tensorflow==2.16.2, litert==2.3.0, tflite-micro",
     )
     parser.add_argument(
+        "--target-os", metavar="NAME", help="where libraries must load: debian11, manylinux_2_28"
+    )
+    parser.add_argument(
+        "--target-cpu", metavar="NAME", help="where they must run: x86-64-v2, haswell"
+    )
+    parser.add_argument(
         "--memory-limit", metavar="SIZE", help="how much memory a model may take, such as 256MB"
     )
     parser.add_argument(
@@ -63,13 +72,19 @@ def run(args: argparse.Namespace) -> int:
     """Check, write, and tell whether there is a problem."""
     from sigwhy.check import Wishes, inspect
     from sigwhy.inspection.fixes import fixed
+    from sigwhy.model.error import UsageError
 
+    if not args.paths and args.env is None:
+        raise UsageError("missing: PATH or --env DIR; type sigwhy check --help")
     wishes = Wishes(
         select=_words(args.select),
         ignore=_words(args.ignore),
         target=_words(args.target),
         memory_limit=args.memory_limit,
         verbose=args.verbose,
+        env=args.env,
+        target_os=args.target_os,
+        target_cpu=args.target_cpu,
         jobs=args.jobs,
         cache=not args.no_cache,
     )

@@ -43,6 +43,15 @@ def found(paths: Iterable[Path]) -> list[Found]:
     return list(seen.values())
 
 
+def of_environment(path: Path) -> list[Found]:
+    """The shared objects of a Python environment, and the environment itself. Raises ``UsageError``."""
+    from sigwhy.subjects.python_environment import environment
+
+    env = environment(path)
+    objects = (Found(one, "so", one.stat().st_size) for one in env.objects)
+    return [Found(path, "env", 0, named=True), *objects]
+
+
 def _below(path: Path) -> Iterator[Found]:
     try:
         if path.is_dir():
@@ -64,7 +73,7 @@ def _named(path: Path) -> Found:
         with path.open("rb") as stream:
             kind = by_content(stream.read(HEAD))
     if not kind:
-        known = ", ".join(sorted(SUFFIXES))
+        known = ", ".join(sorted([*SUFFIXES, ".so"]))
         raise UsageError(f"{path} is nothing that sigwhy checks; it checks {known} files")
     return Found(path, kind, path.stat().st_size, named=True)
 

@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 # too big to be read.
 MAPPED_FROM = 64 << 20
 CACHED = {"py"}  # looking at the others is faster than hashing them
+# Of these the subject reads what it needs itself: a library may have 700 MB, a machine is no file.
+PLACES = {"so", "env", "host"}
 
 
 def inspected(plan: Plan) -> Result:
     """Look at one file. Never raises for what is in it."""
+    if plan.kind in PLACES:
+        return _looked_at(plan, b"")
     try:
         data = _content(Path(plan.path))
     except OSError as error:
@@ -69,10 +73,22 @@ def _subject(plan: Plan, data: bytes | mmap.mmap) -> tuple[object, str]:
             view, targets=plan.targets, memory_limit=plan.memory_limit, verbose=plan.verbose
         )
         return model, ""
+    if plan.kind in PLACES:
+        return _place(plan), ""
     from sigwhy.subjects.python_source import PythonSource
 
     source = PythonSource.of(bytes(data), plan.path)
     return source, source.text
+
+
+def _place(plan: Plan) -> object:
+    if plan.kind == "env":
+        from sigwhy.subjects.python_environment import environment
+
+        return environment(Path(plan.path))
+    from sigwhy.subjects.shared_object import SharedObject
+
+    return SharedObject.of(Path(plan.path), plan.around)
 
 
 def _here(problems: Iterator[Problem], path: str) -> Iterator[Problem]:

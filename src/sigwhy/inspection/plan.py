@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sigwhy.model.around import Around  # noqa: TC001 -- msgspec reads annotations at run time
 from sigwhy.model.problem import Problem  # noqa: TC001 -- msgspec reads annotations at run time
 from sigwhy.model.target import Target  # noqa: TC001 -- msgspec reads annotations at run time
 
@@ -18,6 +19,7 @@ class Plan:
     targets: tuple[Target, ...] = ()
     memory_limit: int | None = None
     verbose: bool = False
+    around: Around | None = None
     cache: str | None = None  # the folder where results are kept
 
 

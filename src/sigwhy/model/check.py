@@ -15,6 +15,7 @@ KINDS = {
     "py": "Python sources",
     "cc": "C++ sources",
     "so": "shared objects",
+    "env": "Python environments",
     "tflite": "TensorFlow Lite models",
     "model": "saved models, weights and checkpoints",
     "host": "this machine",
