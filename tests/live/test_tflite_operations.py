@@ -30,6 +30,7 @@ change = dict(made.damages("TRANSPOSE"))["TRANSPOSE-input1-none"]
 (place / "absent.tflite").write_bytes(made.model("TRANSPOSE", change))
 (place / "divisor.tflite").write_bytes(made.divisors(3))
 (place / "layers.tflite").write_bytes(made.layers())
+(place / "custom.tflite").write_bytes(made.without_options())
 (place / "circle.tflite").write_bytes(made.circle())
 """
 
@@ -52,6 +53,7 @@ DEATHS = {
     "a file that was cut": Death("layers", {"fill": 1, "cut": 4096}, "FULLY_CONNECTED", 0, "invoke", "file-truncated"),
     "graphs that call each other": Death("circle", {}, "WHILE", 5, "prepare", "malformed-model"),
     "a constant that is written to": Death("layers", {"constant": "t1"}, "Interpreter.set_tensor", None, None, "op-argument", "t1"),
+    "a custom operator without options": Death("custom", {}, "AudioSpectrogram", 3, "init", "malformed-model"),
     "an abort of the program's own": Death("divisor", {"fill": 1, "afterwards": True}, None, None, None, "self-abort"),
 }  # fmt: skip
 

@@ -251,6 +251,23 @@ def circle():
     return made.written()
 
 
+def without_options():
+    """A custom operator of the runtime's own, whose options are missing."""
+    made = Writer()
+    made.last = made.tensor(FLOAT, [4])
+    made.harmless(3)
+    code = schema.OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
+    code.version, code.customCode = 1, b"AudioSpectrogram"
+    made.model.operatorCodes.append(code)
+    custom = schema.OperatorT()
+    custom.opcodeIndex = len(made.model.operatorCodes) - 1
+    custom.inputs, custom.outputs = [made.tensor(FLOAT, [16, 1])], [made.tensor(FLOAT, [1, 1, 1])]
+    made.graph.inputs, made.graph.outputs = [0, custom.inputs[0]], [custom.outputs[0]]
+    made.graph.operators.append(custom)
+    return made.written()
+
+
 def use(path, how):
     """What a program does with a model: all zeros, unless the truth says more."""
     types = runtime.OpResolverType

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 TAKES_DATA = re.compile(
     r"(?:set_tensor|resize_tensor_input|SetTensor|ResizeInputTensor|write|CopyFromBuffer)$"
 )
+ALIVE = ("running", "constructing")
 OF_OURS = re.compile(r"XNN", re.IGNORECASE)  # the delegate that comes with the runtime
 
 
 def died_in(case: Case) -> Op | None:
     """What was found in memory, where it is no hint and no other thread's."""
     ops = (op for op in case.all(Op) if op.framework == "tflite" and op.from_memory)
-    return next((op for op in ops if not op.is_hint and op.state == "running"), None)
+    return next((op for op in ops if not op.is_hint and op.state in ALIVE), None)
 
 
 def is_node(op: Op) -> bool:

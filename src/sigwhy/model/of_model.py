@@ -14,6 +14,7 @@ from sigwhy.model.entry import whom
 from sigwhy.model.fact import Death, Entered, Guilty, Notice, Stack
 from sigwhy.model.model_op import died_in, foreign_delegate, is_node
 from sigwhy.model.model_op import whom as whom_of
+from sigwhy.model.shape import aborter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ CUSTOM_OPS = re.compile(r"InterpreterWithCustomOps|custom_op_registerers")
 LOOKS_UP = re.compile(
     r"GetRegistrationFromOpCode|OpResolver|BuildLocalIndexToRegistrationMapping|RegisterSelectedOps"
 )
+OPERATORS = re.compile(r"(?:^|[ *&])(?:tflite|ruy|gemmlowp)::")
 NEAR = 6
 # What is said of the file behind a model, and what that is to each cause.
 FILE = {
@@ -94,6 +96,17 @@ def _model(case: Case, op: Op) -> Iterator[Clue]:
     elif death and (is_node(op) or COPIES_OUT.search(op.op)):
         says = f"it died inside of {op.op}, which works as the model tells it to"
         yield Clue(Weight.FAIR, op, says, whom_of(op))
+        yield from _gave_up(case, op)
+
+
+def _gave_up(case: Case, op: Op) -> Iterator[Clue]:
+    """What operators check by abort() is what the model says of tensors and options."""
+    for stack in case.all(Stack):
+        frame = aborter(stack.frames) if stack.crashed else None
+        if frame and is_node(op) and OPERATORS.search(frame.function or ""):
+            says = f"{op.op} checked what it works on, and gave up in silence"
+            yield Clue(Weight.STRONG, stack, says, whom_of(op))
+            return
 
 
 def _recursion(_case: Case, op: Op) -> Iterator[Clue]:
@@ -112,6 +125,9 @@ def _delegate(case: Case, op: Op) -> Iterator[Clue]:
     yield Clue(Weight.PROOF, op, says, culprit, fix)
     if death := case.first(Death):
         yield Clue(Weight.FAIR, death, f"it died of {death.signal} there", culprit)
+    if (entered := case.first(Entered)) and entered.died_whose == "own":
+        says = "the code that it died in was called by the interpreter, as a delegate's is"
+        yield Clue(Weight.FAIR, entered, says, culprit)
 
 
 def _registered(case: Case, op: Op) -> Iterator[Clue]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sigwhy.model.incident import Thread
     from sigwhy.model.operation import Argument
     from sigwhy.operations.scene import Scene
-    from sigwhy.operations.tflite_interpreter import Subgraph
+    from sigwhy.operations.tflite_interpreter import Registration, Subgraph
     from sigwhy.operations.tflite_phase import Call, Doing
 
 # A runtime has its name in the path; a program without Python may have it linked in.
@@ -211,6 +211,8 @@ class Finder:
             model=model.model,
         )
         operation = self._with_node(base, found, doing) if found else base
+        if found is None and (made := search.being_made(sight.words)):
+            operation = self._made(base, made, sight)
         place = operation.model or model.model
         attributes = tflite_model.options(
             model.data, place.subgraph or 0, place.index or 0, operation.op
@@ -218,9 +220,28 @@ class Finder:
         member = self.scene.keeper.keep_bytes(model.data, tflite_model.BYTES, [len(model.data)])
         return replace(
             operation,
-            attributes=attributes if found else [],
+            attributes=attributes,
             inputs=operation.inputs or self._copied(sight, doing),
             model=replace(place, cycle=cycle, member=member, owner=_owner(sight)),
+        )
+
+    def _made(self, base: Operation, made: Registration, sight: Sight) -> Operation:
+        """An operator in its init(); its node is the last one."""
+        function = self.functions.at(made.init)
+        last = next((s for s in sight.subgraphs if s.node_count), None)
+        return replace(
+            base,
+            op=made.op,
+            phase="init",
+            state="constructing",
+            found="it was in its init(), which is on the stack",
+            library=function.library if function else base.library,
+            delegate=made.op if made.is_delegate else base.delegate,
+            model=replace(
+                base.model or Model(),
+                subgraph=last.index if last else None,
+                index=last.node_count - 1 if last else None,
+            ),
         )
 
     def _copied(self, sight: Sight, doing: Doing) -> list[Argument]:

@@ -12,17 +12,20 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sigwhy.operations.classes import is_pointer
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sigwhy.operations.functions import Functions
-    from sigwhy.operations.tflite_interpreter import Interpreters, Node, Subgraph
+    from sigwhy.operations.tflite_interpreter import Interpreters, Node, Registration, Subgraph
     from sigwhy.operations.tflite_phase import Call
 
 # The loops over the nodes, and what they call a node by.
 LOOPS = re.compile(
     r"^tflite::Subgraph::(?:Invoke(?:Impl)?|PrepareOpsStartingAt|OpPrepare|OpInvoke)$"
 )
+ADDING = "tflite::Subgraph::AddNodeWithParameters"
 VISIT = re.compile(r"::Visit(?P<op>\w*)Node$")
 LOOKED_AT = 1024  # bytes of the stack in which the node is that a delegate looks at
 SAVED, OWN = 64, 200  # bytes below and above the address that the loop is returned to
@@ -81,6 +84,22 @@ class Search:
             if found := self._called_by(n):
                 return found
         return self._without_loop(has_loop=bool(loops))
+
+    def being_made(self, words: Sequence[tuple[int, int]]) -> Registration | None:
+        """An operator in its init(): its node has no functions yet.
+
+        What is there is the registration that was handed over, and its own function on the stack.
+        """
+        adding = next((call.where for call in self.stack if call.name == ADDING), None)
+        if adding is None:
+            return None
+        running = {call.function.start for call in self.stack if call.where < adding}
+        for where, value in words:
+            for place in (where, value):
+                found = self.interpreters.registration(place) if is_pointer(place) else None
+                if found and found.init in running:
+                    return found
+        return None
 
     def _called_by(self, n: int) -> Found | None:
         """The node whose function stands between this loop and what was running."""
