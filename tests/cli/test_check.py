@@ -73,13 +73,13 @@ def test_nothing_is_kept_where_nobody_wants_it(project):
 )
 def test_wrong_use_is_said_in_one_line(project, args, says):
     (project / "notes.txt").write_text("some words\n")
-    (project / "torn.py").write_text("def (\n")
+    (project / "torn.py").write_text("import tensorflow\ndef (\n")
     (project / "empty").mkdir()
     assert says in complaint(run(*args, cwd=project))
 
 
 def test_a_file_that_is_no_python_does_not_stop_the_others(project):
-    (project / "torn.py").write_text("def (\n")
+    (project / "torn.py").write_text("import tensorflow\ndef (\n")
     done = run(".", cwd=project)
     assert done.returncode == 1
     assert "note: torn.py cannot be parsed" in done.stdout

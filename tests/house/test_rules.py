@@ -73,6 +73,14 @@ def test_a_check_has_bad_and_good_examples(name, module):
 
 
 @every_check
+def test_a_check_of_sources_says_for_which_words_it_looks(name, module):
+    if module.CHECK.kind == "py":
+        assert module.CHECK.words
+        for example in (ROOT / "tests" / "checks" / name).glob("bad_*.py"):
+            assert any(word in example.read_text(encoding="utf-8") for word in module.CHECK.words)
+
+
+@every_check
 def test_a_check_fits_on_four_screens(name, module):
     assert len(inspect.getsource(module).splitlines()) <= 160
 

@@ -51,6 +51,16 @@ def names(kind: str = "") -> tuple[str, ...]:
     return tuple(name for name in found if name.split("_")[0] == kind or not kind)
 
 
+def possible(kind: str, text: str, wanted: Container[str]) -> frozenset[str]:
+    """The ids of the wanted checks whose words stand in a text."""
+    files = (_loaded(name).CHECK for name in names(kind))
+    return frozenset(
+        check.id
+        for check in files
+        if check.id in wanted and (not check.words or any(word in text for word in check.words))
+    )
+
+
 def looked(subject: object, kind: str, *, wanted: Container[str] | None = None) -> Looked:
     """Let every check of a kind look at one subject; ``wanted`` are the ids of those that may."""
     problems: dict[Problem, None] = {}

@@ -31,6 +31,7 @@ CHECK = Check(
     title="workers are forked beside TensorFlow",
     fix='use multiprocessing.get_context("spawn")',
     severity="warning",
+    words=("fork", "Pool", "Process"),
 )
 FRAMEWORKS = ("tensorflow", "keras", "tf_keras")
 BY_DEFAULT = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigwhy.checks import looked
+from sigwhy.checks import Looked, looked, possible
 from sigwhy.inspection import shelf
 from sigwhy.inspection.plan import Result
 from sigwhy.inspection.suppressed import kept
@@ -55,30 +55,39 @@ def _content(path: Path) -> bytes | mmap.mmap:
 
 def _looked_at(plan: Plan, data: bytes | mmap.mmap) -> Result:
     try:
-        subject, text = _subject(plan, data)
+        found, text = _source(plan, bytes(data)) if plan.kind == "py" else (_other(plan, data), "")
     except UsageError as error:
         return Result(path=plan.path, unread=str(error))
-    found = looked(subject, plan.kind, wanted=plan.wanted)
     problems = _here(kept(found.problems, text), plan.path)
     return Result(path=plan.path, problems=tuple(problems), notes=found.notes)
 
 
-def _subject(plan: Plan, data: bytes | mmap.mmap) -> tuple[object, str]:
-    """The subject that the checks of this kind look at, and its text if it has one."""
-    if plan.kind == "tflite":
-        from sigwhy.subjects.tflite_model import TfliteModel
-
-        view = memoryview(data)
-        model = TfliteModel.of(
-            view, targets=plan.targets, memory_limit=plan.memory_limit, verbose=plan.verbose
-        )
-        return model, ""
-    if plan.kind in PLACES:
-        return _place(plan), ""
+def _source(plan: Plan, data: bytes) -> tuple[Looked, str]:
+    """A Python source; it is parsed only where a word stands in it that some check waits for."""
     from sigwhy.subjects.python_source import PythonSource
 
-    source = PythonSource.of(bytes(data), plan.path)
-    return source, source.text
+    rough = data.decode("utf-8", "replace")
+    if not (wanted := possible(plan.kind, rough, plan.wanted)):
+        return Looked(), rough
+    source = PythonSource.of(data, plan.path, targets=plan.targets)
+    return looked(source, plan.kind, wanted=wanted), source.text
+
+
+def _other(plan: Plan, data: bytes | mmap.mmap) -> Looked:
+    """What has no lines."""
+    subject = _place(plan) if plan.kind in PLACES else _model(plan, data)
+    return looked(subject, plan.kind, wanted=plan.wanted)
+
+
+def _model(plan: Plan, data: bytes | mmap.mmap) -> object:
+    from sigwhy.subjects.tflite_model import TfliteModel
+
+    return TfliteModel.of(
+        memoryview(data),
+        targets=plan.targets,
+        memory_limit=plan.memory_limit,
+        verbose=plan.verbose,
+    )
 
 
 def _place(plan: Plan) -> object:

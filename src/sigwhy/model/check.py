@@ -26,7 +26,8 @@ KINDS = {
 class Check:
     """A mistake that ends in a crash, named once and for all by ``id``.
 
-    ``title`` says the mistake; ``severity`` is the usual one.
+    ``title`` says the mistake; ``severity`` is the usual one. ``words`` are those without which it cannot
+    be in a text: where none stands, nobody looks.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Check:
     fix: str
     severity: Severity = "error"
     sources: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:

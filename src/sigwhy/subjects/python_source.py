@@ -16,6 +16,10 @@ from sigwhy.model.problem import Area
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sigwhy.model.target import Target
+    from sigwhy.subjects.python_scopes import Scopes
+    from sigwhy.subjects.python_values import Values
+
 LONGEST = 20_000_000
 
 
@@ -26,9 +30,12 @@ class PythonSource:
     path: str
     text: str
     tree: ast.Module = field(repr=False)
+    targets: tuple[Target, ...] = ()
 
     @classmethod
-    def of(cls, data: bytes, path: str = "<text>") -> PythonSource:
+    def of(
+        cls, data: bytes, path: str = "<text>", *, targets: tuple[Target, ...] = ()
+    ) -> PythonSource:
         """Parse a file. Raises ``UsageError`` where it is no Python of this version."""
         if len(data) > LONGEST:
             raise UsageError(f"{path} has {len(data):,} bytes; no source is so long")
@@ -44,7 +51,7 @@ class PythonSource:
             raise UsageError(f"{path} cannot be parsed: {error}") from None
         except (RecursionError, MemoryError):
             raise UsageError(f"{path} cannot be parsed: it is nested too deeply") from None
-        return cls(path, text, tree)
+        return cls(path, text, tree, targets)
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -66,6 +73,20 @@ class PythonSource:
     def parents(self) -> Mapping[ast.AST, ast.AST]:
         """Of each node the one that holds it."""
         return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """Which expression each name stands for."""
+        from sigwhy.subjects.python_scopes import Scopes
+
+        return Scopes(self.tree)
+
+    @cached_property
+    def values(self) -> Values:
+        """What expressions are, as far as constants tell."""
+        from sigwhy.subjects.python_values import Values
+
+        return Values(self)
 
     @cached_property
     def names(self) -> Mapping[str, str]:

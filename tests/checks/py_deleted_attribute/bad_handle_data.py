@@ -1,0 +1,4 @@
+import tensorflow as tf
+
+x = tf.constant([1.0])
+del x._handle_data  # problem: error

@@ -1,0 +1,4 @@
+import tensorflow as tf
+
+side = 1024
+picture = tf.zeros([side, side, side, side])  # problem: error

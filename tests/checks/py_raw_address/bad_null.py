@@ -1,0 +1,3 @@
+import ctypes
+
+print(ctypes.string_at(0))  # problem: error

@@ -1,0 +1,3 @@
+import sys
+
+sys.setrecursionlimit(10**6)  # problem: warning

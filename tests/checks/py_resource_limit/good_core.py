@@ -1,0 +1,5 @@
+import resource
+
+import tensorflow as tf
+
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,0 +1,8 @@
+import tensorflow as tf
+
+interpreter = tf.lite.Interpreter(model_path="model.tflite")
+interpreter.allocate_tensors()
+view = interpreter.tensor(0)()
+interpreter.resize_tensor_input(0, [8, 4])
+interpreter.allocate_tensors()
+print(view.sum())  # problem: error
