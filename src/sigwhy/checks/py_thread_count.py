@@ -1,9 +1,10 @@
 """A pool of threads is asked for that cannot be: a negative number, or thousands.
 
-What happens: TensorFlow takes the number as it is. A negative one fails an assertion at the first operation (SIGABRT). Thousands of threads run into the limit of the user or of
+What happens: TensorFlow takes the number as it is. A negative one for the threads inside of an operation fails an
+assertion at the first operation (SIGABRT); for those between operations it only means: none. Thousands of threads run into the limit of the user or of
 the container, and where a thread cannot be started the process aborts.
 
-How to tell: a constant below 0 (an error), or above 1024 (a warning), for the pools of ``tf.config.threading``, ``ConfigProto`` and ``tf.data``.
+How to tell: a constant below 0 for the intra_op threads (an error), or above 1024 (a warning), for any of the pools of ``tf.config.threading``, ``ConfigProto`` and ``tf.data``.
 
 Fix: 0, which lets TensorFlow choose, or the number of cores.
 """
@@ -34,34 +35,37 @@ CALLS = {
 KEYWORDS = {"inter_op_parallelism_threads", "intra_op_parallelism_threads"}
 ATTRIBUTES = {*KEYWORDS, "private_threadpool_size", "max_intra_op_parallelism"}
 MOST = 1024
+WITHIN = "intra_op"
 
 
 def look(source: PythonSource) -> Iterator[Problem]:
     """Yield impossible numbers of threads."""
     if not source.imports("tensorflow"):
         return
-    for node, value in _numbers(source):
+    for name, node, value in _numbers(source):
         count = source.values.constant(value)
         if not isinstance(count, int) or 0 <= count <= MOST:
             continue
-        if count < 0:
+        if count < 0 and WITHIN in name:
             says = f"{count} threads: the first operation fails an assertion"
             yield CHECK.problem_in(source.area(node), says)
-        else:
+        elif count > MOST:
             says = f"{count:,} threads: where the limit is lower the process aborts"
             yield CHECK.problem_in(source.area(node), says, severity="warning")
 
 
-def _numbers(source: PythonSource) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
+def _numbers(source: PythonSource) -> Iterator[tuple[str, ast.expr | ast.stmt, ast.expr]]:
+    """Each number of threads, with the name of what it is for, and where it is given."""
     for call in source.calls:
-        if source.name(call.func) in CALLS and (call.args or call.keywords):
-            yield call, (call.args or [call.keywords[0].value])[0]
+        name = source.name(call.func)
+        if name in CALLS and (call.args or call.keywords):
+            yield name, call, (call.args or [call.keywords[0].value])[0]
         for keyword in call.keywords:
-            if keyword.arg in KEYWORDS and source.name(call.func).startswith("tensorflow."):
-                yield call, keyword.value
+            if keyword.arg in KEYWORDS and name.startswith("tensorflow."):
+                yield keyword.arg, call, keyword.value
     for node in source.nodes:
         match node:
             case ast.Assign(targets=[ast.Attribute(attr=attr)], value=value) if attr in ATTRIBUTES:
-                yield node, value
+                yield attr, node, value
             case _:
                 pass

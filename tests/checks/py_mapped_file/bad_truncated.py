@@ -1,3 +1,4 @@
+# dies: SIGBUS
 import os
 
 import numpy as np
