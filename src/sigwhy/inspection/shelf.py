@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from sigwhy.inspection.plan import Plan
 
 PACKAGE = Path(__file__).parents[1]
-KNOWLEDGE = ("checks", "subjects", "inspection", "model")
+KNOWLEDGE = (
+    "checks/*.py",
+    "subjects/*.py",
+    "inspection/*.py",
+    "model/*.py",
+    "known_bugs.py",
+    "causes/*.toml",
+)
 DAYS_KEPT = 30
 DAY_SECONDS = 86_400
 LARGEST = 10_000_000
@@ -42,7 +49,7 @@ def key(plan: Plan, data: bytes) -> str:
 @cache
 def knowledge() -> str:
     """What changes when a check does: names, sizes and times of the files that know something."""
-    files = sorted(path for room in KNOWLEDGE for path in (PACKAGE / room).glob("*.py"))
+    files = sorted(path for some in KNOWLEDGE for path in PACKAGE.glob(some))
     told = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return hashlib.sha256(repr(told).encode()).hexdigest()
 
