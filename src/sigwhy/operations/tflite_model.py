@@ -142,10 +142,17 @@ def _of_allocation(scene: Scene, address: int) -> Found | None:
                 address=words[n],
                 size=size,
                 sha256=hashlib.sha256(data).hexdigest() if data else "",
+                member=_kept(scene, data),
             ),
             data,
         )
     return None
+
+
+def _kept(scene: Scene, data: bytes) -> str:
+    """The model goes into the Incident where half of the room for inputs holds it."""
+    fits = len(data) <= scene.keeper.left // 2
+    return scene.keeper.keep_bytes(data, "|u1", (len(data),)) if fits else ""
 
 
 def _is_model(scene: Scene, address: int) -> bool:

@@ -60,7 +60,8 @@ VARIANTS = (
 HELD = re.compile(r" of (?P<dtype>\w{1,30})\[(?P<shape>[\d,?]{0,200})\]")
 LIST_LENGTH = 3  # of a tensor list whose contents are not known
 TYPE_ATTRIBUTES = ("dtype", "element_dtype", "Tparams", "T", "value_dtype", "elem_type", "SrcT")
-KEYS, VALUES = ("key_dtype", "Tin", "Tkey"), ("value_dtype", "Tout", "Tvalue")
+KEYS = ("key_dtype", "Tin", "Tkey", "Tkeys")
+VALUES = ("value_dtype", "Tout", "Tvalue", "Tvalues")
 
 
 def handle(script: Script, argument: Argument, rows: tuple[tuple[str, str], ...]) -> str:

@@ -37,10 +37,16 @@ def spoil(address, size, how):
 
 def how(script: Script, argument: Argument) -> str:
     """What is to be done to the memory of an argument; nothing where it was there."""
-    if argument.standing not in ("gone", "protected"):
-        return ""
     signal = script.incident.signal
-    return "cut" if signal and signal.name == "SIGBUS" else "forbid"
+    if signal and signal.name == "SIGBUS" and _holds(argument, signal.address):
+        return "cut"
+    return "forbid" if argument.standing in ("gone", "protected") else ""
+
+
+def _holds(argument: Argument, address: int | None) -> bool:
+    """Whether the fault was in the memory of an argument."""
+    start, size = argument.storage or (argument.address or 0, 0)
+    return address is None or argument.standing == "gone" or 0 <= address - start < size
 
 
 def use(script: Script) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sigwhy.report.repro_script import Script
 
 TYPE = re.compile(r"(?:bool|u?int(?:8|16|32|64)|float(?:16|32|64)|complex(?:64|128))\Z")
-METHOD = "numpy.ndarray."
+METHOD = re.compile(r"numpy\.(?:ndarray|memmap|matrix|recarray)\.")
 MOST_REACH = 1 << 31
 VIEW = '''\
 def view(dtype, sizes, strides, before, size, how=""):
@@ -69,29 +69,19 @@ def write(script: Script, inputs: Mapping[str, bytes]) -> None:
 def _call(operation: Operation) -> Sequence[str]:
     """The lines of the call: a ufunc, a method of an array, or a function by its path."""
     op = operation.op
-    if operation.inner and operation.inner.isidentifier() and op.startswith("numpy"):
-        ufunc = name(operation.inner, "a ufunc")
-        return (
-            f"call = np.{ufunc}",
-            "print(call(*arrays[: call.nin]))",
-        )
-    if op.startswith(METHOD):
-        return (f"print(arrays[0].{name(op.removeprefix(METHOD), 'a method')}())",)
+    if method := METHOD.match(op):
+        return (f"print(arrays[0].{name(op[method.end() :], 'a method')}())",)
+    if op in ("numpy", "numpy.") and operation.inner:
+        op = f"numpy.{operation.inner}"
     module, _, function = op.rpartition(".")
     if not module or not all(part.isidentifier() for part in op.split(".")):
         raise UsageError(f"no repro: {op!a} is no function that a script can call")
-    path, checked = (
-        ".".join(name(p, "a module") for p in module.split(".")),
-        name(function, "a function"),
-    )
-    if path == "numpy":
-        return (
-            f"call = np.{checked}",
-            'print(call(*arrays[: getattr(call, "nin", None)]))',
-        )
+    path = ".".join(name(part, "a module") for part in module.split("."))
+    checked = name(function, "a function")
+    found = f"np.{checked}" if path == "numpy" else f"locate({text(f'{path}.{checked}')})"
     return (
-        f"call = locate({text(f'{path}.{checked}')})",
-        "print(call(*arrays))",
+        f"call = {found}",
+        'print(call(*arrays[: getattr(call, "nin", None)]))',
     )
 
 

@@ -43,7 +43,7 @@ inputs = {n if n in known else free.pop(0): value for n, value in inputs.items()
 attributes = {n: value for n, value in attributes.items() if n in known}
 """
 STAND_IN = """\
-# The kernel was being made, so no input counts: these have the types that are wanted.
+# Inputs of the types that are wanted, as far as there are any.
 inputs = {{}}
 for one in op_def_registry.get({op}).input_arg:
     kind = attributes.get(one.type_attr) or tf.dtypes.as_dtype(one.type or 1)
@@ -60,7 +60,12 @@ def write(script: Script, inputs: Mapping[str, bytes]) -> None:
     script.use("import tensorflow as tf")
     _inputs(script, inputs)
     _attributes(script)
-    if operation.state == "constructing" and not operation.inputs:
+    if not operation.inputs:
+        script.lack(
+            "the kernel was being made, so there were no inputs yet; others stand in for them"
+            if operation.state == "constructing"
+            else "inputs, where it has any, could not be read; others stand in for them"
+        )
         script.use("from tensorflow.python.framework import op_def_registry")
         script.add(*STAND_IN.format(op=text(op)).splitlines(), "")
     if not all(argument.name for argument in operation.inputs):
@@ -76,10 +81,7 @@ def _inputs(script: Script, members: Mapping[str, bytes]) -> None:
     """A dictionary of inputs by name; a list where the names are not known."""
     operation = script.operation
     found = [(a.name, made(script, a, members)) for a in operation.inputs]
-    if operation.state == "constructing" and not found:
-        script.lack(
-            "the kernel was being made, so there were no inputs yet; others stand in for them"
-        )
+    if not found:
         return
     if not all(label for label, _ in found):
         script.add("inputs = [", *(f"    {words}," for _, words in found), "]")

@@ -35,6 +35,7 @@ PLAIN = frozenset((
 ))  # fmt: skip
 # How far the script goes, by the phase of the death.
 LOADED = frozenset(("load",))
+PREPARED = frozenset(("init", "prepare", "delegate"))
 FILLED = """\
 for details in interpreter.get_input_details():
     if details["dtype"] is not np.bytes_:
@@ -63,6 +64,9 @@ def write(script: Script, inputs: Mapping[str, bytes]) -> None:
     script.add(*HEAD.splitlines(), "")
     _interpreter(script)
     if operation.phase in LOADED:
+        return
+    if operation.phase in PREPARED and "invoke" not in operation.call.lower():
+        script.add("interpreter.allocate_tensors()")
         return
     if cut:
         _feed(script, cut, inputs)
