@@ -330,6 +330,11 @@ def test_without_an_operation_there_is_nothing_to_write():
         repro(incident(Operation(framework="opencv", op="cv2.resize")), {}, name="x")
 
 
+def test_what_tensorflow_makes_of_a_whole_function_has_no_repro():
+    with pytest.raises(UsageError, match="no operation that can be called"):
+        repro(incident(reshape(op="__inference_train_92")), {}, name="x")
+
+
 @pytest.mark.parametrize("framework", ["tensorflow", "torch", "numpy"])
 @pytest.mark.parametrize(
     "op",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sigwhy.model.error import UsageError
 from sigwhy.report import repro_values as values
 from sigwhy.report.repro_script import comment, name, text
 from sigwhy.report.repro_tensors import made
@@ -57,7 +58,14 @@ def write(script: Script, inputs: Mapping[str, bytes]) -> None:
     """Write the lines of the script."""
     operation = script.operation
     op = name(REWRITTEN.sub("", operation.op), "an operation")
+    if op.startswith("_"):
+        raise UsageError(
+            f"no repro: {op} is no operation that can be called; TensorFlow makes it itself, of a whole function or of several operations"
+        )
     script.use("import tensorflow as tf")
+    own = operation.library and not OURS.search(operation.library)
+    if own:
+        script.add(f"library = tf.load_op_library({text(operation.library)})", "")
     _inputs(script, inputs)
     _attributes(script)
     if not operation.inputs:
@@ -71,7 +79,11 @@ def write(script: Script, inputs: Mapping[str, bytes]) -> None:
     if not all(argument.name for argument in operation.inputs):
         script.use("from tensorflow.python.framework import op_def_registry")
         script.add(*SPLIT.format(op=text(op)).splitlines(), "")
-    _call(script, op)
+    wanted = text(op.replace("_", "").lower())
+    script.add(f"op = {OWN_OP.format(name=wanted)}" if own else f"op = tf.raw_ops.{op}")
+    script.use("import inspect")
+    script.add(*KNOWN_BY_PYTHON.splitlines(), "")
+    _call(script)
 
 
 # ---- inputs -----------------------------------------------------------------------------------
@@ -172,24 +184,8 @@ def _shape(words: str) -> str:
 # ---- the call ---------------------------------------------------------------------------------
 
 
-def _call(script: Script, op: str) -> None:
+def _call(script: Script) -> None:
     operation = script.operation
-    if operation.library and not OURS.search(operation.library):
-        wanted = op.replace("_", "").lower()
-        script.add(f"library = tf.load_op_library({text(operation.library)})")
-        script.add(f"op = {OWN_OP.format(name=text(wanted))}")
-    elif op.startswith("_"):
-        script.lack(
-            f"{op} is made by TensorFlow itself when it rewrites graphs; there is no way to call it"
-        )
-        script.add("op = None")
-    else:
-        script.add(f"op = tf.raw_ops.{op}")
-    script.use("import inspect")
-    script.add(
-        *KNOWN_BY_PYTHON.splitlines(),
-        "",
-    )
     match _way(script):
         case "eager":
             script.add("print(op(**inputs, **attributes))")
@@ -213,10 +209,13 @@ MAP = "It ran in a thread of tf.data, so it does here; its shapes are not known 
 def _function(*, jit: bool) -> list[str]:
     return [
         "specs = tf.nest.map_structure(lambda t: tf.TensorSpec(None, t.dtype), inputs)",
+        "",
+        "",
         f"@tf.function(input_signature=[specs]{', jit_compile=True' if jit else ''})",
         "def call(inputs):",
         "    result = op(**inputs, **attributes)",
         "    return tf.constant(0) if isinstance(result, tf.Operation) else result",
+        "",
         "",
     ]
 

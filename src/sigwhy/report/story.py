@@ -289,7 +289,9 @@ def _more(report: Report) -> Iterator[Missing]:
 def _repro(incident: Incident, name: str, script: str) -> Iterator[Missing]:
     """The script that dies again, where there is an operation with inputs to write one for."""
     operation = chosen(incident)
-    if operation and (operation.inputs or operation.attributes or operation.model):
+    if operation is None or operation.op.startswith("_"):  # made of a whole function; none calls it
+        return
+    if operation.inputs or operation.attributes or operation.model:
         to = one_line(shlex.quote(script), most=400)
         yield Missing(
             f"sigwhy explain {name} --repro {to}",
