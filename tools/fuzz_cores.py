@@ -1,4 +1,4 @@
-"""Damages cores of TensorFlow deaths and searches them: nothing may raise, none name another operation.
+"""Damages cores of deaths in operations and searches them: nothing may raise, none name another operation.
 
 ``python tools/fuzz_cores.py CORE… --mutations 20000 [--seed 1] [--jobs 2]``; a core may be that of an
 Incident (``*.sigwhy``). The damage lies over the core in memory: bits that flip, words that change
@@ -92,8 +92,13 @@ class Result:
     wrong_hints: Counter[str] = field(default_factory=Counter)
 
 
-def search(memory: Memory, core: Core) -> tuple[list[tuple[str, bool]], tuple[str, ...]]:
-    """The operations that are found, each with whether it is a hint, and what went wrong."""
+def plain(name: str) -> str:
+    """An operator without its namespace and overload, and a call that works in place as one that does not."""
+    return name.rpartition("::")[2].partition(".")[0].rstrip("_")
+
+
+def search(memory: Memory, core: Core) -> tuple[list[tuple[str, bool]], tuple[str, ...], set[str]]:
+    """The operations that are found, each with whether it is a hint; what went wrong; all their names."""
     threads = [
         Thread(tid=tid, crashed=n == 0, registers=registers)
         for n, (tid, registers) in enumerate(core.contents.registers.items())
@@ -102,16 +107,17 @@ def search(memory: Memory, core: Core) -> tuple[list[tuple[str, bool]], tuple[st
         memory=memory, threads=threads, pid=core.contents.pid, signal=_signal(core.contents)
     )
     found = operations(scene)
-    named = [(one.op, one.is_hint or one.state == "beside") for one in found.operations]
-    return named, tuple(note for note in found.notes if "broke" in note)
+    named = [(plain(one.op), one.is_hint or one.state == "beside") for one in found.operations]
+    # Where the outer name is lost, the inner one, or that of the node, is no wrong one.
+    inner = {plain(name) for one in found.operations for name in (one.op, one.inner, one.node)}
+    return named, tuple(note for note in found.notes if "broke" in note), inner
 
 
 def damage(core: Core, times: int, seed: int) -> Result:
     """Damage a core so many times, each time anew."""
     dice = random.Random(seed)  # noqa: S311 -- the same damage each time
     result = Result()
-    truth, _ = search(Damaged(core, {}), core)
-    known = {name for name, _ in truth}
+    _, _, known = search(Damaged(core, {}), core)
     seen = Damaged(core, {})
     search(seen, core)
     pages = sorted(seen.touched)
@@ -121,7 +127,7 @@ def damage(core: Core, times: int, seed: int) -> Result:
             instead[page] = dice.choice(DAMAGES)(bytearray(core.page(page) or bytes(PAGE)), dice)
         began = time.perf_counter()
         try:
-            named, broke = search(Damaged(core, instead), core)
+            named, broke, _ = search(Damaged(core, instead), core)
         except Exception as error:  # noqa: BLE001 -- that is what is looked for
             named, broke = [], (repr(error),)
         result.tried += 1

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 ITERATOR = "N2at18TensorIteratorBaseE"
 META = "N2at4impl8MetaBaseE"
-STRUCTURED = re.compile(r"\d+structured_(?:ufunc_)?(\w+?)_(?:functional|inplace|out)E\Z")
+# The class is named within a namespace without a name, and its length stands before it:
+# N2at12_GLOBAL__N_135structured_ufunc_add_CPU_functionalE
+STRUCTURED = re.compile(r"(structured_(?:ufunc_)?(\w+?)_(?:functional|inplace|out))E\Z")
 BACKEND = re.compile(r"(?:_(?:out|cpu|CPU|structured|default_backend))+\Z")
 OPERANDS = (184, *range(96, 320, 8))  # where the list of them may begin
 OPERAND_BYTES, OPERAND_TENSOR = (136, *range(96, 200, 8)), (88, *range(0, 136, 8))
@@ -51,8 +53,10 @@ class Iterators:
         if ITERATOR not in classes and META not in classes:
             return None
         found = STRUCTURED.search(classes[0])
+        if found and not classes[0].endswith(f"{len(found[1])}{found[1]}E"):
+            found = None
         operands = self._operands(address) if ITERATOR in classes else ()
-        return Iterator(address, BACKEND.sub("", found[1]) if found else "", tuple(operands))
+        return Iterator(address, BACKEND.sub("", found[2]) if found else "", tuple(operands))
 
     def _operands(self, address: int) -> Sequence[Tensor]:
         if self._layout:

@@ -163,7 +163,7 @@ def _structured(stack: Stack, arguments: Arguments) -> Operation | None:
     entry = stack.entry(kernel.operator) or stack.entry(f"{kernel.operator}_")
     return Operation(
         framework="torch",
-        op=entry.name if entry else kernel.operator,
+        op=entry.name if entry else f"aten::{kernel.operator}",  # none else is made this way
         found="its kernel lies on the stack",
         inputs=list(_operands(stack, arguments, [])),
     )
