@@ -68,6 +68,17 @@ def test_a_record_without_what_must_be_given_is_dead(form):
 
 
 @FORMS
+def test_what_may_be_none_need_not_be_given(form):
+    world = World(form)
+    made = world.memory
+    parameters = made.word(world.signature + (32 if form == NEW else 8))
+    made.write(parameters + 256 + 5, b"\1")
+    made.put(world.place + 72, 0)
+    (one,) = found(world)
+    assert [a.name for a in one.inputs] == ["input"]
+
+
+@FORMS
 def test_a_tensor_that_lies_about_its_elements_is_none(form):
     world = World(form)
     place = world.tensors[1] + (56 if form == NEW else 64)

@@ -26,6 +26,7 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,99}\Z")
 COUNTS_AFTER = 24  # bytes behind the begin of the parameters, which follow the name
 PARAMETER_NAME = (16, 24, 8)
 TENSOR, TENSOR_LIST = 0, 6  # of its kinds, which stand at its begin
+MAY_BE_NONE = 5  # a flag behind it; None is then passed on as if nothing was given
 MOST_PARAMETERS, MOST_PARAMETER_BYTES = 64, 1024
 MOST_INDEX = 64
 NEAR = 1 << 14  # bytes between a record and its arguments
@@ -38,7 +39,7 @@ class Signature:
     name: str
     parameters: tuple[str, ...]
     kinds: tuple[int, ...]
-    least: int  # so many must be given
+    needed: tuple[bool, ...]  # which must be given, and may not be None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Call:
     @property
     def is_whole(self) -> bool:
         """Whether all that must be given was given."""
-        return all(self.given[: self.signature.least])
+        pairs = zip(self.given, self.signature.needed, strict=True)
+        return all(given for given, needed in pairs if needed)
 
     def tensors(self) -> Iterator[int]:
         """The objects that must be tensors, or numbers in place of them."""
@@ -114,13 +116,15 @@ class Calls:
             return None
         begin, size = cpp.vector(self.memory, parameters, 1)
         if not size and not most:
-            return Signature(name, (), (), 0)
+            return Signature(name, (), (), ())
         if not 0 < most <= MOST_PARAMETERS or size % most or size // most > MOST_PARAMETER_BYTES:
             return None
         places = [begin + n * (size // most) for n in range(most)]
         names = tuple(self._parameter(place, form) for place in places)
-        kinds = tuple(self.memory.half(place) for place in places)
-        return Signature(name, names, kinds, least) if all(names) else None
+        heads = [self.memory.read(place, 6) for place in places]
+        kinds = tuple(int.from_bytes(head[:4], "little") for head in heads)
+        needed = tuple(n < least and not head[MAY_BE_NONE] for n, head in enumerate(heads))
+        return Signature(name, names, kinds, needed) if all(names) else None
 
     def _parameter(self, at: int, form: Form) -> str:
         for place in PARAMETER_NAME:
