@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sigwhy.model.incident import Signal
 from sigwhy.operations import tflite
-from sigwhy.operations.functions import qualified
+from sigwhy.operations.functions import namespace, qualified
 from sigwhy.operations.scene import Scene
 from sigwhy.operations.tflite_interpreter import Interpreters
 from sigwhy.operations.tflite_phase import API, LEADS_TO, PHASES
@@ -122,6 +122,7 @@ def test_names_lose_their_arguments_and_return_types():
     assert qualified("tflite::Subgraph::Invoke()") == "tflite::Subgraph::Invoke"
     assert qualified("a::operator()(b)") == "a::operator{}"
     assert qualified("main") == "main"
+    assert namespace("a::b::c<(a::d::e)1>") == "a::b"
 
 
 def test_every_call_that_has_phases_leads_to_known_ones():

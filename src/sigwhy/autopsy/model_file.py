@@ -20,20 +20,21 @@ def tell(incident: Incident) -> Iterator[Told]:
     signal = incident.signal
     if signal is None or signal.name != "SIGBUS" or signal.address is None:
         return
-    for operation in incident.operations:
-        model = operation.model
-        now = incident.sizes.get(model.path) if model else None
-        if model is None or now is None or not model.address or not model.size:
-            continue
-        into = signal.address - model.address
-        if model.size > now:
-            line = f"the model {model.path} had {model.size} bytes when it was loaded, and its file has {now} now"
-            topic = "model-shrank"
-        elif into >= model.size // PAGE * PAGE:
-            line = f"{signal.address:#x} lies {into} bytes into the model {model.path}, which has {model.size}"
-            topic = "model-read-past-end"
-        else:
-            continue
-        notice = Notice(span=NO_SPAN, topic=topic, text=line, subject=model.path)
-        yield Told.of(line, notice, words=model.path)
+    models = (operation.model for operation in incident.operations)
+    model = next((m for m in models if m and m.path and m.address and m.size), None)
+    if model is None or not model.address or not model.size:
         return
+    now, into = incident.sizes.get(model.path), signal.address - model.address
+    inside = any(
+        m.path == model.path and m.start <= signal.address < m.end for m in incident.mappings
+    )
+    if now is not None and model.size > now:
+        line = f"the model {model.path} had {model.size} bytes when it was loaded, and its file has {now} now"
+        topic = "model-shrank"
+    elif inside and into >= model.size // PAGE * PAGE:
+        line = f"{signal.address:#x} lies {into} bytes into the model {model.path}, which has {model.size}"
+        topic = "model-read-past-end"
+    else:
+        return
+    notice = Notice(span=NO_SPAN, topic=topic, text=line, subject=model.path)
+    yield Told.of(line, notice, words=model.path)

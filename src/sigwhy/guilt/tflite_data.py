@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sigwhy.model.operation import Argument
     from sigwhy.model.trial import Trial
 
+BROKEN = "broken strings"
 MEMORY = frozenset({"SIGSEGV", "SIGBUS"})
 
 
@@ -29,6 +30,14 @@ def charges(trial: Trial) -> Iterator[Charge]:
                 value=f"{argument.address:#x}" if argument.address else None,
                 cause="malformed-model",
             )
+        elif BROKEN in argument.note:
+            yield Charge(
+                argument=argument,
+                rule="strings",
+                says=f"{argument.name} holds strings, and their table leads out of its {_size(argument)} bytes",
+                shown_by=trial.fault,
+                cause="malformed-model",
+            )
         elif "sparse" in argument.note:
             yield Charge(
                 argument=argument,
@@ -36,9 +45,12 @@ def charges(trial: Trial) -> Iterator[Charge]:
                 says=f"{argument.name} is sparse, and its tables lead outside of its values",
                 shown_by=trial.fault,
                 value="sparse",
-                fit="likely",
                 cause="malformed-model",
             )
+
+
+def _size(argument: Argument) -> int:
+    return argument.storage[1] if argument.storage else 0
 
 
 def _outside(trial: Trial, argument: Argument) -> str | None:

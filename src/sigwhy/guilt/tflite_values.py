@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 ENDS = frozenset({"SIGSEGV", "SIGBUS", "SIGABRT"})
 TYPES = frozenset({"int32", "int64"})
 FAR = 1 << 20
+HUGE = 1 << 30  # nothing that fits into memory has so many rows
 # Operators that compute with such numbers; for the others they are places, sizes or counts.
 COMPUTES = frozenset({"ADD", "SUB", "MUL", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "LESS", "GREATER",
                       "EQUAL", "NOT_EQUAL", "LESS_EQUAL", "GREATER_EQUAL", "CAST", "ABS", "NEG", "SIGN", "POW"})  # fmt: skip
@@ -35,9 +36,27 @@ def charges(trial: Trial) -> Iterator[Charge]:
                 says=f"{at(argument, worst[0])} = {worst[1]} leads outside of what {operation.op} works on",
                 shown_by=trial.fault,
                 value=str(worst[1]),
-                fit="likely",
+                fit="exact" if abs(worst[1]) >= HUGE else "likely",
                 cause="malformed-model" if argument.constant else "op-argument",
             )
+    yield from _permutation(trial)
+
+
+def _permutation(trial: Trial) -> Iterator[Charge]:
+    """The order of dimensions must name each of them once."""
+    order = next(iter(trial.operation.inputs[1:2]), None)
+    if trial.operation.op != "TRANSPOSE" or order is None or not order.values:
+        return
+    numbers = [value for _, value in whole_numbers(order)]
+    if order.elements == len(numbers) and sorted(numbers) != list(range(len(numbers))):
+        yield Charge(
+            argument=order,
+            rule="order",
+            says=f"{order.name} = {numbers} is no order of {len(numbers)} dimensions",
+            value=str(numbers),
+            wanted="each dimension once",
+            cause="malformed-model" if order.constant else "op-argument",
+        )
 
 
 def _oddity(value: int) -> int:

@@ -97,6 +97,9 @@ def _model(case: Case, op: Op) -> Iterator[Clue]:
         says = f"it died inside of {op.op}, which works as the model tells it to"
         yield Clue(Weight.FAIR, op, says, whom_of(op))
         yield from _gave_up(case, op)
+    if death and is_node(op) and divided_by_zero(case):
+        says = f"{op.op} divided by zero: a size or an option in the model is 0"
+        yield Clue(Weight.STRONG, death, says, whom_of(op))
 
 
 def _gave_up(case: Case, op: Op) -> Iterator[Clue]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import bisect
 import os
+import re
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -32,6 +33,8 @@ LONGEST_NAME = 4096
 SYMTAB, DYNSYM = 2, 11
 LOAD, EH_FRAME_HDR = 1, 0x6474E550
 FUNCTIONS = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
+# The C and C++ libraries, which do what they are told.
+SYSTEM = re.compile(r"/(?:lib(?:c|m|stdc\+\+|pthread|gcc_s)|ld-linux[\w-]*)[-.][\w.+-]*$")
 SORTED_BY_PLACE = b"\x01\x1b\x03\x3b"  # the one form of .eh_frame_hdr that linkers write
 SYMBOL = struct.Struct("<IIQQQQIIQQ")
 SEGMENT = struct.Struct("<IIQQQQQQ")
@@ -65,6 +68,11 @@ def qualified(name: str) -> str:
         elif letter == "(" and not depth:
             return name[start:n]
     return name[start:]
+
+
+def namespace(name: str) -> str:
+    """What a qualified name stands in; what stands between < and > are other names."""
+    return name.partition("<")[0].rpartition("::")[0]
 
 
 class Functions:

@@ -16,7 +16,7 @@ from sigwhy.machine.memory import UnreadableError
 from sigwhy.model.operation import Model, Operation
 from sigwhy.operations import tflite_model, tflite_node, tflite_phase, tflite_recursion
 from sigwhy.operations.classes import is_pointer
-from sigwhy.operations.functions import Functions
+from sigwhy.operations.functions import SYSTEM, Functions, namespace
 from sigwhy.operations.tflite_interpreter import Interpreters
 from sigwhy.operations.tflite_tensors import Tensors
 from sigwhy.operations.words import extent, pointer, register_words, stack
@@ -44,7 +44,6 @@ NO_NODE = frozenset({"load", "delete"})
 NEAR_CALLS = 12
 COPIES = ("get_tensor", "set_tensor")
 COPIED_BY = 1024
-SYSTEM = re.compile(r"/(?:lib(?:c|m|stdc\+\+|pthread|gcc_s)|ld-linux[\w-]*)[-.][\w.+-]*$")
 DELEGATE_NAMES = ("tflite_plugin_create_delegate", "TfLiteExternalDelegateCreate")
 
 
@@ -282,7 +281,7 @@ class Finder:
             found=found.how,
             is_hint=found.is_hint or not doing.is_live,
             state="running" if doing.is_live else "left",
-            kernel=function.qualified.rpartition("::")[0] if function else "",
+            kernel=namespace(function.qualified) if function else "",
             library=function.library if function else base.library,
             delegate=delegate,
             model=replace(base.model or Model(), subgraph=subgraph.index, index=node.index),

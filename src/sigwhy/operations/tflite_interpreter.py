@@ -94,9 +94,13 @@ class Subgraph:
     index: int | None = None
     siblings: tuple[int, ...] = ()
 
+    def holds(self, pointer: int) -> bool:
+        """Whether a place lies among the nodes."""
+        return self.nodes <= pointer < self.nodes + self.node_count * self.node_bytes
+
     def node_at(self, pointer: int) -> int | None:
         """The node that a pointer means: to the node itself, or to its registration."""
-        if not self.nodes <= pointer < self.nodes + self.node_count * self.node_bytes:
+        if not self.holds(pointer):
             return None
         n, rest = divmod(pointer - self.nodes, self.node_bytes)
         return n if rest in (0, NODE) else None

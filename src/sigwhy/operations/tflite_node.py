@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sigwhy.operations.classes import is_pointer
+from sigwhy.operations.functions import SYSTEM, namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,9 @@ LOOPS = re.compile(
     r"^tflite::Subgraph::(?:Invoke(?:Impl)?|PrepareOpsStartingAt|OpPrepare|OpInvoke)$"
 )
 ADDING = "tflite::Subgraph::AddNodeWithParameters"
+TAKES_OVER = re.compile(
+    r"^tflite::Subgraph::(?:AddNodeWithParameters|ReplaceNodeSubsetsWithDelegateKernels)$"
+)
 VISIT = re.compile(r"::Visit(?P<op>\w*)Node$")
 LOOKED_AT = 1024  # bytes of the stack in which the node is that a delegate looks at
 SAVED, OWN = 64, 200  # bytes below and above the address that the loop is returned to
@@ -36,6 +40,7 @@ PLACES = (
     "saved by its function",
 )
 MOST_LOOPS = 8
+CLOSE = 2  # functions between which and their caller nobody of the runtime stands
 LEAST_NAMES = 3  # of a namespace that is an operator's own
 
 
@@ -90,13 +95,15 @@ class Search:
 
         What is there is the registration that was handed over, and its own function on the stack.
         """
-        adding = next((call.where for call in self.stack if call.name == ADDING), None)
-        if adding is None:
-            return None
-        running = {call.function.start for call in self.stack if call.where < adding}
-        for where, value in words:
+        adding = next((n for n, call in enumerate(self.stack) if call.name == ADDING), 0)
+        below = [call for call in self.stack[:adding] if not SYSTEM.search(call.function.library)]
+        running = {call.function.start for call in below[-CLOSE:]}
+        graphs = {pointer.subgraph.address: pointer.subgraph for pointer in self.pointers}
+        for where, value in words if running else ():
             for place in (where, value):
-                found = self.interpreters.registration(place) if is_pointer(place) else None
+                if not is_pointer(place) or any(g.holds(place) for g in graphs.values()):
+                    continue
+                found = self.interpreters.registration(place)
                 if found and found.init in running:
                     return found
         return None
@@ -142,14 +149,16 @@ class Search:
         """The namespace of an operator's function, where it has one of its own."""
         if address not in self._spaces:
             function = self.functions.at(address)
-            space = function.qualified.rpartition("::")[0] if function and function.name else ""
+            space = namespace(function.qualified) if function and function.name else ""
             self._spaces[address] = space if len(space.split("::")) > LEAST_NAMES else ""
         return self._spaces[address]
 
     def _without_loop(self, *, has_loop: bool) -> Found | None:
         """A delegate looks at the nodes, or the stack is smashed: the innermost pointer with code."""
         starts = {call.function.start for call in self.stack}
-        for pointer in self.pointers:
+        # While a delegate takes over, the nodes that it has seen are done: their code is old.
+        taken_over = any(TAKES_OVER.match(call.name) for call in self.stack)
+        for pointer in self.pointers if not taken_over else ():
             node = self.interpreters.node(pointer.subgraph, pointer.index)
             if node and starts.intersection(node.registration.functions):
                 how = "a pointer to its node, and its own code, are on the stack"

@@ -90,6 +90,7 @@ OTHERS_CODE = re.compile(
     r"/(?:libpython[\d.]+\w*\.so[\d.]*|python[\d.]*)$|/lib-dynload/|/(?:site|dist)-packages/"
 )
 NEAR = 12  # functions from the top that tell who runs
+READS_ONLY = re.compile(r"Analyzer\.")  # tools that look at a model, and never run it
 ALL = tuple(phase for phase, _ in PHASES)
 IN_PC = -1  # where the function is that was running
 
@@ -138,6 +139,7 @@ def doing(thread: Thread, stack: Sequence[Call], libraries: frozenset[str]) -> D
         phase = next((p for p, words in PHASES if p in allowed and words.search(one.name)), "")
         if phase:
             break
+    phase = phase or ("load" if READS_ONLY.match(call) else "")
     return Doing(call, phase, bool(python) or _is_inside(thread, stack, libraries))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -49,6 +50,7 @@ MOST_SIZES = 64
 MOST_SCALES = 1 << 16
 SHOWN_SCALES = 8
 LONGEST_NAME = 256
+MOST_STRINGS = 4096
 MOST_SEARCHED = 20_000
 AFFINE = 1
 
@@ -246,9 +248,24 @@ class Tensors:
             pass
         if shape is None:
             notes.append("its sizes could not be read")
+        if tensor.dtype == "string" and tensor.memory in CONSTANT and not self._are_strings(tensor):
+            notes.append("broken strings")
         if 0 <= tensor.memory < len(MEMORY):
             notes.append(MEMORY[tensor.memory].replace("_", " "))
         return ", ".join(notes)
+
+    def _are_strings(self, tensor: Tensor) -> bool:
+        """Whether a table of strings stays inside: {count, offset of each, end}, then the letters."""
+        try:
+            (count,) = struct.unpack("<i", self.memory.read(tensor.data, 4))
+            if not 0 <= count <= (tensor.size - 4) // 4 - 1:
+                return False
+            few = min(count, MOST_STRINGS) + 1
+            offsets = struct.unpack(f"<{few}i", self.memory.read(tensor.data + 4, 4 * few))
+        except UnreadableError:
+            return False
+        ordered = all(a <= b for a, b in pairwise(offsets))
+        return ordered and 4 * (count + 2) <= offsets[0] and offsets[-1] <= tensor.size
 
 
 def _product(shape: Sequence[int]) -> int:
