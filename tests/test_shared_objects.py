@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from sigwhy.checks import checks, looked
+from sigwhy.subjects.python_environment import PythonEnvironment
 from sigwhy.subjects.shared_object import SharedObject, this_cpu
 from tests.built import IMPORT, LOAD, Example, outcome
 
 FOLDER = Path(__file__).parent / "checks"
 EXAMPLES = sorted(FOLDER.glob("so_*/*.c*"))
+ENVIRONMENTS = sorted(FOLDER.glob("env_*/*.c*"))
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("cc") or not shutil.which("c++"),
     reason="shared objects are built here with a C compiler of Linux",
@@ -56,3 +58,13 @@ def test_the_loader_agrees(path, built):
     way = "import" if example.one("import") else "load"
     said = outcome(IMPORT if way == "import" else LOAD, file)
     assert re.search(example.one(way), said), said
+
+
+@pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_check_of_environments_finds_what_is_marked(path, built):
+    example, _, around = built
+    env = PythonEnvironment.of(Path(around.env))
+    found = [p.severity for p in checks()[path.parent.name].look(env)]
+    marked = example.one("problem")
+    assert found == ([marked] if marked else [])
+    assert not looked(env, "env").notes

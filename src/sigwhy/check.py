@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,6 +30,7 @@ class Wishes:
     memory_limit: str | int | None = None
     verbose: bool = False
     env: Where | None = None
+    host: bool = False
     target_os: str | None = None
     target_cpu: str | None = None
     jobs: int | None = None
@@ -52,13 +54,14 @@ def check(  # noqa: PLR0913 -- each is a wish of its own, and all have names
     target: Sequence[str] = (),
     memory_limit: str | int | None = None,
     env: Where | None = None,
+    host: bool = False,
     target_os: str | None = None,
     target_cpu: str | None = None,
 ) -> list[Problem]:
     """Find what would kill a program, before it runs.
 
     ``paths`` is a file or folder, or several: Python sources, models and shared objects. ``select`` and ``ignore`` name checks, or their kinds such as ``"py"``; ``target`` names runtimes, such as
-    ``"litert==2.3.0"``. ``env`` is a Python environment, whose libraries are checked too; ``target_os`` such as
+    ``"litert==2.3.0"``. ``env`` is a Python environment, whose libraries are checked too, ``host`` this machine; ``target_os`` such as
     ``"debian11"`` and ``target_cpu`` such as ``"haswell"`` say where it will run. Raises ``UsageError`` where a path cannot be read.
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
@@ -68,6 +71,7 @@ def check(  # noqa: PLR0913 -- each is a wish of its own, and all have names
         target=target,
         memory_limit=memory_limit,
         env=env,
+        host=host,
         target_os=target_os,
         target_cpu=target_cpu,
     )
@@ -86,13 +90,15 @@ def inspect(
     from functools import partial
     from pathlib import Path
 
-    from sigwhy.inspection.found import found, of_environment
+    from sigwhy.inspection.found import found, of_environment, of_host
     from sigwhy.inspection.side_by_side import results
     from sigwhy.model.error import UsageError
 
     files = found([Path(path) for path in paths])
     if wishes.env is not None:
         files += of_environment(Path(wishes.env))
+    if wishes.host:
+        files += [one for one in of_host(str(wishes.env or own_environment())) if one not in files]
     if not files:
         raise UsageError(f"{_listed(paths)}: nothing there that sigwhy checks, such as .py files")
     plans = _plans(files, wishes)
@@ -125,6 +131,7 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
     select, ignore = ids(wishes.select, known, "select"), ids(wishes.ignore, known, "ignore")
     around = Around(
         env=str(wishes.env) if wishes.env is not None else None,
+        own=own_environment(),
         target_os=wishes.target_os,
         target_cpu=wishes.target_cpu,
         library_path=tuple(os.environ.get("LD_LIBRARY_PATH", "").split(":")),
@@ -152,6 +159,11 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
             )
         )
     return plans
+
+
+def own_environment() -> str:
+    """The environment that is active, or the one that this runs in."""
+    return os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX") or sys.prefix
 
 
 def _order(problem: Problem) -> tuple[str, int, int, str]:

@@ -1,5 +1,6 @@
 """Control groups of both versions, from recorded files."""
 
+from sigwhy.machine import cgroup as control
 from sigwhy.run import cgroup
 
 MOUNTS = """\
@@ -13,7 +14,7 @@ CONTROL = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"
 
 
 def test_the_hierarchies_of_version_1_are_told_apart_by_their_controllers():
-    found = cgroup.mounts(MOUNTS)
+    found = control.mounts(MOUNTS)
     assert [(m.version, m.point) for m in found] == [
         (1, "/sys/fs/cgroup/memory"),
         (1, "/sys/fs/cgroup/pids"),
@@ -22,37 +23,37 @@ def test_the_hierarchies_of_version_1_are_told_apart_by_their_controllers():
 
 
 def test_version_2_has_one_hierarchy():
-    assert [(m.version, m.point) for m in cgroup.mounts(UNIFIED)] == [(2, "/sys/fs/cgroup")]
+    assert [(m.version, m.point) for m in control.mounts(UNIFIED)] == [(2, "/sys/fs/cgroup")]
 
 
 def test_a_line_that_is_cut_off_is_skipped():
-    assert cgroup.mounts("31 25 0:29 / \n\n - cgroup") == []
+    assert control.mounts("31 25 0:29 / \n\n - cgroup") == []
 
 
 def test_each_controller_has_its_group():
-    told = cgroup.groups("4:memory:/jobs/a:b\n3:cpu,cpuacct:/\n0::/user.slice (deleted)\n")
+    told = control.groups("4:memory:/jobs/a:b\n3:cpu,cpuacct:/\n0::/user.slice (deleted)\n")
     assert told == {"memory": "/jobs/a:b", "cpu": "/", "cpuacct": "/", "": "/user.slice"}
 
 
 def test_kills_are_counted_in_both_versions():
-    assert cgroup.rows(EVENTS)["oom_kill"] == 2
-    assert cgroup.rows(CONTROL)["oom_kill"] == 1
+    assert control.rows(EVENTS)["oom_kill"] == 2
+    assert control.rows(CONTROL)["oom_kill"] == 1
 
 
 def test_no_limit_is_none():
-    assert cgroup.limit("max\n") is None
-    assert cgroup.limit("9223372036854771712\n") is None
-    assert cgroup.limit("") is None
-    assert cgroup.limit("314572800\n") == 314572800
+    assert control.limit("max\n") is None
+    assert control.limit("9223372036854771712\n") is None
+    assert control.limit("") is None
+    assert control.limit("314572800\n") == 314572800
 
 
 def test_a_group_lies_below_its_mount():
-    mount = cgroup.Mount(2, "/", "/sys/fs/cgroup")
+    mount = control.Mount(2, "/", "/sys/fs/cgroup")
     assert mount.folder("/system.slice/a.service") == "/sys/fs/cgroup/system.slice/a.service"
 
 
 def test_within_a_container_its_own_group_lies_at_the_mount():
-    mount = cgroup.Mount(1, "/docker/abc", "/sys/fs/cgroup/memory")
+    mount = control.Mount(1, "/docker/abc", "/sys/fs/cgroup/memory")
     assert mount.folder("/docker/abc") == "/sys/fs/cgroup/memory"
     assert mount.folder("/docker/abc/job") == "/sys/fs/cgroup/memory/job"
     assert mount.folder("/elsewhere") == "/sys/fs/cgroup/memory"
@@ -65,7 +66,7 @@ def _group(tmp_path, monkeypatch, files):
     job.mkdir()
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    mount = cgroup.Mount(2, "/", str(tmp_path))
+    mount = control.Mount(2, "/", str(tmp_path))
     monkeypatch.setattr(cgroup, "_mounts", lambda: (mount,))
     return job
 

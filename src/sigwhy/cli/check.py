@@ -1,4 +1,4 @@
-"""Finds what would kill a program, before it runs: in Python sources, .tflite models, shared objects.
+"""Finds what would kill a program, before it runs: in Python sources, .tflite models, shared objects, and on this machine.
 
 Exit status: 0 nothing found (notes do not count), 1 problems, 2 a path cannot be read. A line is excused by a comment
 # sigwhy: ignore[id]; a project says more in [tool.sigwhy.check] of its pyproject.toml.
@@ -50,6 +50,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what it will run on: tensorflow==2.16.2, litert==2.3.0, tflite-micro",
     )
     parser.add_argument(
+        "--host", action="store_true", help="check this machine: limits, memory, CPU, drivers"
+    )
+    parser.add_argument(
         "--target-os", metavar="NAME", help="where libraries must load: debian11, manylinux_2_28"
     )
     parser.add_argument(
@@ -74,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
     from sigwhy.inspection.fixes import fixed
     from sigwhy.model.error import UsageError
 
-    if not args.paths and args.env is None:
-        raise UsageError("missing: PATH or --env DIR; type sigwhy check --help")
+    if not (args.paths or args.env or args.host):
+        raise UsageError("missing: PATH, --env DIR or --host; type sigwhy check --help")
     wishes = Wishes(
         select=_words(args.select),
         ignore=_words(args.ignore),
@@ -83,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
         memory_limit=args.memory_limit,
         verbose=args.verbose,
         env=args.env,
+        host=args.host,
         target_os=args.target_os,
         target_cpu=args.target_cpu,
         jobs=args.jobs,

@@ -43,6 +43,11 @@ def found(paths: Iterable[Path]) -> list[Found]:
     return list(seen.values())
 
 
+def of_host(env: str) -> list[Found]:
+    """This machine, and the environment in use."""
+    return [Found(Path("this machine"), "host", 0, named=True), Found(Path(env), "env", 0)]
+
+
 def of_environment(path: Path) -> list[Found]:
     """The shared objects of a Python environment, and the environment itself. Raises ``UsageError``."""
     from sigwhy.subjects.python_environment import environment

@@ -11,6 +11,7 @@ from sigwhy.checks import Looked, looked, possible
 from sigwhy.inspection import shelf
 from sigwhy.inspection.plan import Result
 from sigwhy.inspection.suppressed import kept
+from sigwhy.model.around import Around
 from sigwhy.model.error import UsageError
 
 if TYPE_CHECKING:
@@ -95,6 +96,10 @@ def _place(plan: Plan) -> object:
         from sigwhy.subjects.python_environment import environment
 
         return environment(Path(plan.path))
+    if plan.kind == "host":
+        from sigwhy.subjects.host import Host
+
+        return Host.of(plan.around or Around())
     from sigwhy.subjects.shared_object import SharedObject
 
     return SharedObject.of(Path(plan.path), plan.around)

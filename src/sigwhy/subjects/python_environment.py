@@ -118,8 +118,20 @@ class PythonEnvironment:
 
     @cached_property
     def objects(self) -> Sequence[Path]:
-        """Every shared object below the packages."""
-        return list(_objects(self.site))
+        """Every shared object below the packages, and those that wheels put into ``lib`` beside them."""
+        return [*_objects(self.site), *self._beside]
+
+    @cached_property
+    def _beside(self) -> Sequence[Path]:
+        return list(_beside(self.site))
+
+    def holds(self, path: Path) -> bool:
+        """Whether a file came with a package."""
+        return self.site in path.parents or path in self._beside
+
+    def shown(self, path: Path) -> str:
+        """A path within the environment, as short as it can be."""
+        return os.path.relpath(path, self.site)
 
     @cached_property
     def by_name(self) -> Mapping[str, Sequence[Path]]:
@@ -131,11 +143,21 @@ class PythonEnvironment:
 
     @cached_property
     def linked(self) -> frozenset[str]:
-        """The names of all libraries that something here is linked with."""
-        found: set[str] = set()
+        """The names of all libraries that extension modules are linked with, at first or second hand."""
+        needs: dict[str, tuple[str, ...]] = {}
+        waiting: list[str] = []
         for path in self.objects:
             with contextlib.suppress(OSError, NotElfError):
-                found.update(at(path).needed)
+                elf = at(path)
+                needs[path.name] = needs[elf.soname or path.name] = elf.needed
+                if elf.exported(f"PyInit_{path.name.split('.')[0]}".encode()):
+                    waiting += elf.needed
+        found: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += needs.get(name, ())
         return frozenset(found)
 
     def named(self, name: str, machine: int) -> Elf | None:
@@ -191,6 +213,14 @@ def _python(site: Path, version: tuple[int, int] | None) -> Path | None:
             if path.is_file():
                 return path.resolve()
     return None
+
+
+def _beside(site: Path) -> Iterator[Path]:
+    """The libraries of an environment of its own: intel-openmp and mkl lie there, and all of conda."""
+    prefix = site.absolute().parents[2]
+    if (prefix / "pyvenv.cfg").is_file() or (prefix / "conda-meta").is_dir():
+        found = sorted((prefix / "lib").glob("*.so*"))[:MOST_OBJECTS]
+        yield from (path for path in found if OBJECT.search(path.name) and path.is_file())
 
 
 def _objects(top: Path) -> Iterator[Path]:

@@ -110,7 +110,7 @@ class SharedObject:
     @property
     def in_environment(self) -> bool:
         """Whether it came with a package."""
-        return bool(self.env and self.env.site in self.path.parents)
+        return bool(self.env and self.env.holds(self.path))
 
     @cached_property
     def module(self) -> re.Match[str] | None:
@@ -119,7 +119,7 @@ class SharedObject:
 
     @cached_property
     def is_plugin(self) -> bool:
-        """Whether it lies in the environment and nothing there is linked with it: loaded on demand, or never."""
+        """Whether it lies in the environment and no extension module leads to it: loaded on demand, or never."""
         if not self.in_environment or not self.env or not self.elf:
             return False
         entry = self.module and self.elf.exported(f"PyInit_{self.module['name']}".encode())
