@@ -25,6 +25,10 @@ SHOWS = [
     ("truncates", "os.truncate(path, 0)"),
     ("truncates", "f.truncate(0)"),
     ("limits", "resource.setrlimit(RLIMIT_AS, (1, 1))"),
+    ("limits", "resource.setrlimit(resource.RLIMIT_NPROC, (8, 8))"),
+    ("threads", "tf.config.threading.set_inter_op_parallelism_threads(4000)"),
+    ("threads", "options.threading.private_threadpool_size = 900"),
+    ("threads", "torch.set_num_threads(2048)"),
     ("nests", "sys.setrecursionlimit(10**6)"),
     ("nests", "threading.stack_size(1 << 20)"),
     ("forks", "pid = os.fork()"),
@@ -49,6 +53,8 @@ INNOCENT = [
     ("edits", "n = m.indices[0]"),
     ("truncates", "text = truncate(text)"),
     ("limits", "print('call setrlimit before')"),
+    ("threads", "pool = ThreadPoolExecutor(max_workers=16)"),
+    ("threads", "set_inter_op_parallelism_threads(count)"),
     ("nests", "stack_size = 9"),
     ("forks", "pool = get_context('spawn').Pool()"),
     ("forks", "os.forkpty"),
@@ -73,6 +79,10 @@ def test_a_line_that_only_looks_so_takes_none(topic, line):
 def test_each_topic_has_a_line_that_shows_it_and_one_that_does_not():
     topics = {topic for topic, _ in RISKS}
     assert topics == {topic for topic, _ in SHOWS} == {topic for topic, _ in INNOCENT}
+
+
+def test_the_limit_that_is_set_is_named():
+    assert risks("resource.setrlimit(resource.RLIMIT_AS, (n, n))")["limits"] == "RLIMIT_AS"
 
 
 def test_what_an_f_string_computes_is_code():

@@ -18,6 +18,7 @@ is a warning; most programs which print it go on.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sigwhy.model.cause import Cause, Clue, Culprit, Weight
@@ -64,9 +65,16 @@ def clues(case: Case) -> Iterator[Clue]:
             fix = OBJECTIVE_C if who.startswith("Objective-C") else None
             yield Clue(weight, notice, f"{who} {says}", Culprit(kind="library", name=who), fix)
         elif notice.topic in LEFT:
-            culprit = placed(notice.subject) if notice.subject else None
-            yield Clue(Weight.PROOF, notice, LEFT[notice.topic], culprit)
+            yield Clue(Weight.PROOF, notice, LEFT[notice.topic], _forking(notice))
     yield from _warned(case)
+
+
+def _forking(notice: Notice) -> Culprit | None:
+    """The line that forked: not its function is to blame, but the fork."""
+    if not notice.subject:
+        return None
+    at = placed(notice.subject)
+    return replace(at, name="fork") if at.file else at
 
 
 def _warned(case: Case) -> Iterator[Clue]:

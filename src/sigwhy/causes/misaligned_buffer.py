@@ -31,6 +31,7 @@ from sigwhy.model.fact import (
     Log,
     PythonError,
     Stack,
+    Wrote,
 )
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def _loads(case: Case) -> Iterator[Clue]:
     for stack in crashed(case.all(Stack), "native"):
         if checked := next((f for f in stack.frames[:12] if CHECKS.search(f.function or "")), None):
             says = f"it died in {checked.function}, which checks the alignment of a buffer"
-            blamed = Culprit(kind="argument", name="buffer", function=checked.function)
+            blamed = _lent(case) or Culprit(
+                kind="argument", name="buffer", function=checked.function
+            )
             yield Clue(Weight.STRONG, stack, says, culprit=blamed)
             yield Clue(Weight.FAIR, stack, "a check of alignment fails for one reason only")
         first = next(iter(stack.frames), None)
@@ -104,9 +107,20 @@ def _checks(case: Case) -> Iterator[Clue]:
         words = f"{check.expression} {check.detail}"
         if ALIGNED.search(words):
             fix = EIGEN if EIGEN_SAYS.search(words) else None
-            blamed = Culprit(kind="argument", name="buffer", file=check.file, line=check.line)
+            blamed = _lent(case) or Culprit(
+                kind="argument", name="buffer", file=check.file, line=check.line
+            )
             says = "the check that failed is one of alignment"
             yield Clue(Weight.PROOF, check, says, culprit=blamed, fix=fix)
+
+
+def _lent(case: Case) -> Culprit | None:
+    """The call by which the user's own source handed the memory over, where there is only one."""
+    calls = [wrote for wrote in case.all(Wrote) if wrote.topic == "borrows"]
+    if len({wrote.call for wrote in calls}) != 1:
+        return None
+    first = calls[0]
+    return Culprit(kind="api", name=first.call, argument="buffer", file=first.file, line=first.line)
 
 
 def _errors(case: Case) -> Iterator[Clue]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sigwhy.model.cause import Cause, Clue, Culprit, Weight
-from sigwhy.model.fact import Death, Limit, Notice, Place
+from sigwhy.model.fact import Death, Limit, Notice, Place, Wrote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +59,7 @@ FIXES = {
     "cpu-time": "Raise `ulimit -t`, or ask the batch system for more CPU time.",
     "watches": "Raise fs.inotify.max_user_watches with sysctl.",
 }
+OF_THREADS = frozenset({"threads", "processes"})
 SIGNALS = {"SIGXCPU": "cpu-time", "SIGXFSZ": "file-size"}
 
 
@@ -70,7 +71,8 @@ def clues(case: Case) -> Iterator[Clue]:
                 Weight.PROOF,
                 limit,
                 f"the limit of {name} was met",
-                culprit=Culprit(
+                culprit=_set_by_hand(case, limit)
+                or Culprit(
                     kind="limit",
                     name=limit.who or name,
                     argument=limit.resource,
@@ -98,6 +100,23 @@ def clues(case: Case) -> Iterator[Clue]:
                 culprit=Culprit(kind="limit", name=NAMES[resource], argument=resource),
                 fix=FIXES.get(resource),
             )
+
+
+def _set_by_hand(case: Case, limit: Limit) -> Culprit | None:
+    """A line of the user's own that asks for hundreds of threads, or that sets a limit."""
+    if limit.resource not in OF_THREADS:
+        return None
+    for topic in ("threads", "limits"):
+        for wrote in case.all(Wrote):
+            if wrote.topic == topic:
+                return Culprit(
+                    kind="argument" if topic == "threads" else "limit",
+                    name=wrote.call,
+                    argument=limit.resource,
+                    file=wrote.file,
+                    line=wrote.line,
+                )
+    return None
 
 
 def _stack_of_threads(case: Case) -> Iterator[Clue]:
