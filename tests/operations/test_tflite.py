@@ -2,11 +2,13 @@
 
 import struct
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sigwhy.model.incident import Signal
+from sigwhy.model.operation import Argument
 from sigwhy.operations import tflite
 from sigwhy.operations.functions import namespace, qualified
 from sigwhy.operations.scene import Scene
@@ -66,6 +68,17 @@ def test_a_node_has_its_tensors():
         [3],
         "there",
     )
+
+
+@pytest.mark.parametrize("scale", [float("nan"), float("inf"), 0.0])
+def test_a_scale_that_is_none_can_be_kept_in_a_record(scale):
+    made = interpreter()
+    made.put(TENSORS + 24, "<f", scale)
+    seen, known, found = graph(made)
+    argument = Tensors(seen, known, found).argument(0, "input 0")
+    kept = msgspec.json.decode(msgspec.json.encode(argument), type=Argument)
+    assert kept == argument
+    assert kept.scales == [str(scale) if scale else 0.0]
 
 
 def test_a_tensor_that_is_left_out_and_one_that_does_not_exist_are_told():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from sigwhy.model.trial import Charge
@@ -31,7 +30,7 @@ def charges(trial: Trial) -> Iterator[Charge]:
         lacks = argument.scales is None and operation.op not in PLAIN
         if wrong is None and not (argument.dtype in QUANTISED and lacks):
             continue
-        value = "no scale" if wrong is None else f"scale {wrong:g}"
+        value = "no scale" if wrong is None else f"scale {wrong}"
         yield Charge(
             argument=argument,
             rule="scale",
@@ -43,9 +42,9 @@ def charges(trial: Trial) -> Iterator[Charge]:
         )
 
 
-def _wrong(argument: Argument) -> float | None:
+def _wrong(argument: Argument) -> float | str | None:
     """The first scale that is none, of a tensor that is computed with by scale."""
     if argument.dtype not in QUANTISED:
         return None
-    wrong = (s for s in argument.scales or () if not (math.isfinite(s) and s > 0))
+    wrong = (s for s in argument.scales or () if isinstance(s, str) or s <= 0)
     return next(wrong, None)

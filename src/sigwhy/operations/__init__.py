@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from sigwhy.model.operation import Operation
     from sigwhy.operations.scene import Scene
 
-FRAMEWORKS = ("tensorflow", "tflite", "torch", "numpy")
+# The quickest search first: all share the time that a process may be held.
+FRAMEWORKS = ("tflite", "tensorflow", "torch", "numpy")
 MOST = 16
 
 

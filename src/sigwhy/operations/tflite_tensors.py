@@ -10,10 +10,11 @@ The size of the structure is compared with what the subgraph itself says of it.
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 TENSOR = struct.Struct("<i4xQQfii4xQQQQ")
 TENSOR_BYTES = 112
+Number = TypeVar("Number", int, float)
 QUANTISATION, SPARSITY = 80, 96
 # TfLiteType by its number, and how one value is read.
 TYPES = (
@@ -163,7 +165,7 @@ class Tensors:
             mapped=mapping.path if mapping and mapping.path.startswith("/") else "",
             member=self._kept(found, shape) if standing == "there" else "",
             number=number,
-            scales=scales,
+            scales=[told(scale) for scale in scales] if scales is not None else None,
             zero_points=zeros,
             constant=found.memory in CONSTANT,
             note=self._note(found, shape),
@@ -197,7 +199,8 @@ class Tensors:
             packed = self.memory.read(tensor.data, n * width)
         except UnreadableError:
             return [], self._lost(tensor.data)
-        return (list(struct.unpack(f"<{n}{form}", packed)) if form else []), "there"
+        values = struct.unpack(f"<{n}{form}", packed) if form else ()
+        return [told(value) for value in values], "there"
 
     def _lost(self, address: int) -> Standing:
         mapping = self.memory.mapping(address)
@@ -266,6 +269,11 @@ class Tensors:
             return False
         ordered = all(a <= b for a, b in pairwise(offsets))
         return ordered and 4 * (count + 2) <= offsets[0] and offsets[-1] <= tensor.size
+
+
+def told(value: Number) -> Number | str:
+    """A number as it can be written into a record, which knows neither NaN nor infinity."""
+    return value if math.isfinite(value) else str(float(value))
 
 
 def _product(shape: Sequence[int]) -> int:
