@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ DELETED = " (deleted)"
 MOST_MODULES = 2000
 MOST_NAMED = 3
 SECONDS = 30.0
+SEARCH_SECONDS = 2.0
 CODE_BYTES = 32
 
 
@@ -62,7 +64,14 @@ def _incident(path: Path, core: Core) -> Incident:
         for tid in tids
     ]
     signal = _signal(contents)
-    found = operations(Scene(memory=core, threads=threads, pid=contents.pid, signal=signal))
+    scene = Scene(
+        memory=core,
+        threads=threads,
+        pid=contents.pid,
+        signal=signal,
+        worked_until=time.thread_time() + SEARCH_SECONDS,  # nobody is held
+    )
+    found = operations(scene)
     notes = []
     if signal is None:
         notes.append(
