@@ -25,8 +25,9 @@ format: $(VENV)/tools    ## put the code into the house's form
 docs: $(VENV)/tools      ## write the generated pages anew
 	@$(BIN)/python tools/index.py && $(BIN)/python tools/docs.py && $(BIN)/python tools/schema.py
 
-fuzz: $(VENV)/tools      ## 200,000 mutated crash texts, none of which may raise
+fuzz: $(VENV)/tools      ## 200,000 mutated crash texts and 20,000 shared objects, none of which may raise
 	@$(BIN)/python tools/fuzz.py --texts 200000
+	@$(BIN)/python tools/fuzz_objects.py --files 20000
 
 laws: $(VENV)/tools      ## the laws of all tests, with many more examples, others each time
 	@SIGWHY_LAWS=deep $(BIN)/pytest -q -n auto --timeout 1200 $$(grep -rl "hypothesis import" tests --include='test_*.py')

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sigwhy.inspection.found import Found
     from sigwhy.inspection.plan import Plan
     from sigwhy.inspection.settings import Settings
+    from sigwhy.model.around import Around
     from sigwhy.model.problem import Problem
 
 MANY = {"py", "so"}  # kinds of which there are so many that a second process is worth its start
@@ -60,9 +61,12 @@ def check(  # noqa: PLR0913 -- each is a wish of its own, and all have names
 ) -> list[Problem]:
     """Find what would kill a program, before it runs.
 
-    ``paths`` is a file or folder, or several: Python sources, models and shared objects. ``select`` and ``ignore`` name checks, or their kinds such as ``"py"``; ``target`` names runtimes, such as
-    ``"litert==2.3.0"``. ``env`` is a Python environment, whose libraries are checked too, ``host`` this machine; ``target_os`` such as
-    ``"debian11"`` and ``target_cpu`` such as ``"haswell"`` say where it will run. Raises ``UsageError`` where a path cannot be read.
+    ``paths`` is a file or folder, or several: Python sources, models and shared objects. ``select``
+    and ``ignore`` name checks, or their kinds such as ``"py"``; ``target`` names runtimes, such as
+    ``"litert==2.3.0"``. ``env`` is the Python environment that libraries must fit; without paths all of
+    its own are checked, and with ``host`` this machine. ``target_os`` such as ``"debian11"`` and
+    ``target_cpu`` such as ``"haswell"`` say where it will run. Raises ``UsageError`` where a path
+    cannot be read.
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     wishes = Wishes(
@@ -95,7 +99,7 @@ def inspect(
     from sigwhy.model.error import UsageError
 
     files = found([Path(path) for path in paths])
-    if wishes.env is not None:
+    if wishes.env is not None and not paths:
         files += of_environment(Path(wishes.env))
     if wishes.host:
         files += [one for one in of_host(str(wishes.env or own_environment())) if one not in files]
@@ -121,7 +125,6 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
     from sigwhy.inspection import shelf
     from sigwhy.inspection.plan import Plan
     from sigwhy.inspection.settings import ids, nearest, size
-    from sigwhy.model.around import Around
     from sigwhy.model.target import Target
 
     known = {name.replace("_", "-") for name in names()}
@@ -129,13 +132,7 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
     limit = wishes.memory_limit
     limit = size(limit) if isinstance(limit, str) else limit
     select, ignore = ids(wishes.select, known, "select"), ids(wishes.ignore, known, "ignore")
-    around = Around(
-        env=str(wishes.env) if wishes.env is not None else None,
-        own=own_environment(),
-        target_os=wishes.target_os,
-        target_cpu=wishes.target_cpu,
-        library_path=tuple(os.environ.get("LD_LIBRARY_PATH", "").split(":")),
-    )
+    around = _around(wishes)
     kept = shelf.folder() if wishes.cache else None
     if kept:
         shelf.sweep(kept)
@@ -159,6 +156,30 @@ def _plans(files: Sequence[Found], wishes: Wishes) -> list[Plan]:
             )
         )
     return plans
+
+
+def _around(wishes: Wishes) -> Around:
+    """What libraries are looked at against. Raises ``UsageError`` for what nobody knows."""
+    from pathlib import Path
+
+    from sigwhy.machine.cpus import features
+    from sigwhy.machine.releases import Release
+    from sigwhy.model.around import Around
+    from sigwhy.subjects.python_environment import environment
+
+    if wishes.env is not None:
+        environment(Path(wishes.env))
+    if wishes.target_os:
+        Release.of(wishes.target_os)
+    if wishes.target_cpu:
+        features(wishes.target_cpu)
+    return Around(
+        env=str(wishes.env) if wishes.env is not None else None,
+        own=own_environment(),
+        target_os=wishes.target_os,
+        target_cpu=wishes.target_cpu,
+        library_path=tuple(os.environ.get("LD_LIBRARY_PATH", "").split(":")),
+    )
 
 
 def own_environment() -> str:

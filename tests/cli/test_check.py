@@ -149,3 +149,22 @@ def edit(line, column, end_column, text):
 def test_edits_are_made_from_the_end_and_never_twice_in_one_place():
     edits = [edit(1, 1, 2, "xy"), edit(2, 2, 4, ""), edit(2, 3, 5, "!"), edit(2, 2, 4, "")]
     assert edited("abc\ndefgh", edits) == ("xybc\nde!h", 2)
+
+
+def test_this_machine_is_checked(project):
+    done = run("--host", "--format", "json", cwd=project)
+    assert done.returncode in (0, 1), done
+    kinds = {p["id"].split("-")[0] for p in json.loads(done.stdout)["problems"]}
+    assert kinds <= {"host", "env"}
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--env", "."], ". is no Python environment"),
+        (["--host", "--target-cpu", "pentium"], "no CPU is called 'pentium'"),
+        (["good.py", "--target-os", "debain12"], "did you mean debian12"),
+    ],
+)
+def test_a_place_that_nobody_knows_is_said_in_one_line(project, args, says):
+    assert says in complaint(run(*args, cwd=project))

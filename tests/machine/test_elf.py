@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigwhy.checks import looked
-from sigwhy.machine.elf import HEADER, Elf, NotElfError, Window, opened
+from sigwhy.machine.elf import Elf, NotElfError, Window, opened
 from sigwhy.machine.elf_hash import gnu_hash, sysv_hash
 from sigwhy.subjects.shared_object import SharedObject
+from tools.fuzz_objects import spoilt
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("cc"), reason="built with a C compiler of Linux"
@@ -99,21 +100,6 @@ def test_bytes_that_are_no_elf_file_are_refused_or_read(data):
             continue
         assert isinstance(elf.wanted, tuple)
         assert isinstance(elf.initialisers, tuple)
-
-
-def spoilt(data, dice):
-    """The same file with a few bytes changed where they hurt, or cut."""
-    made = bytearray(data)
-    for _ in range(dice.choice((1, 1, 2, 4, 16))):
-        at = dice.choice(
-            (dice.randrange(HEADER.size), dice.randrange(1024), dice.randrange(len(made)))
-        )
-        size = dice.choice((1, 2, 4, 8))
-        word = dice.choice(
-            (0, 1, 0xFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 40, (1 << 64) - 1, dice.getrandbits(64))
-        )
-        made[at : at + size] = (word & ((1 << 8 * size) - 1)).to_bytes(size, "little")
-    return bytes(made[: dice.randrange(len(made))] if dice.random() < 0.1 else made)
 
 
 def test_spoilt_files_break_no_check(library, tmp_path):

@@ -29,10 +29,10 @@ CHECK = Check(
 )
 # The release of Abseil, and the versions of TensorFlow that were seen to have it.
 TENSORFLOW = {
-    b"20230125": "2.13",
-    b"20230802": "2.16 and 2.18",
-    b"20250127": "2.20",
-    b"20250814": "2.21",
+    b"20230125": "2.13 has",
+    b"20230802": "2.16 and 2.18 have",
+    b"20250127": "2.20 has",
+    b"20250814": "2.21 has",
 }
 OLD_NUMPY, NEW_NUMPY = b"numpy.core._multiarray_umath", b"numpy._core._multiarray_umath"
 ASKS_NUMPY = b"PyCapsule_GetPointer"
@@ -61,7 +61,7 @@ def _tensorflow(library: SharedObject) -> Iterator[Problem]:
 
 def _for(tag: bytes) -> str:
     known = TENSORFLOW.get(tag)
-    return f"with what TensorFlow {known} has" if known else "for another version"
+    return f"with what TensorFlow {known}" if known else "for another version"
 
 
 def _numpy(library: SharedObject) -> Iterator[Problem]:
@@ -71,7 +71,7 @@ def _numpy(library: SharedObject) -> Iterator[Problem]:
     if library.holds(OLD_NUMPY, NEW_NUMPY) == {OLD_NUMPY}:
         yield CHECK.problem(
             f"it was built with the headers of NumPy 1, and NumPy {numpy.version} is installed:"
-            " the import fails ('compiled using NumPy 1.x cannot be run in NumPy 2')",
+            " the import fails ('compiled using NumPy 1.x cannot be run in NumPy 2', or 'numpy.dtype size changed')",
             fix="build it anew with NumPy 2 (it runs under both), or pip install 'numpy<2'",
             place="numpy",
         )

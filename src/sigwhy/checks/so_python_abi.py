@@ -82,7 +82,9 @@ def _entry(library: SharedObject) -> Iterator[Problem]:
 
 
 def _symbols(library: SharedObject, env: PythonEnvironment) -> Iterator[Problem]:
-    names = [one.name.decode() for one in library.missing if one.because == "python"]
+    names = [
+        one.name.decode("utf-8", "replace") for one in library.missing if one.because == "python"
+    ]
     if names:
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         yield CHECK.problem(

@@ -29,7 +29,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders")
     parser.add_argument(
-        "--env", metavar="DIR", help="check the libraries of this Python environment, such as .venv"
+        "--env",
+        metavar="DIR",
+        help="what libraries must fit; without PATH, check all libraries of it: .venv",
     )
     parser.add_argument("--format", choices=FORMATS, help="the form of the report (text)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to this file")

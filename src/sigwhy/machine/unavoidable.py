@@ -25,6 +25,8 @@ AT_ONCE = 4096
 # These do not stop a CPU that lacks them (see machine/cpus.py), or ask the CPU themselves.
 HARMLESS = frozenset({"TZCNT", "LZCNT"})
 QUESTIONS = frozenset({"CPUID", "XGETBV"})
+# What nobody calls as the kernel does.
+SAID = {"pni": "sse3"}
 # Bytes of the questions, for a look at a whole file.
 ASKS = (b"\x0f\xa2", b"\x0f\x01\xd0")
 
@@ -91,7 +93,7 @@ class Search:
     def _stops(self, one: Any, depth: int) -> Lacking | None:
         """What a CPU lacks for this instruction, or for the function that it calls."""
         if (feature := self.lacks(one)) is not None:
-            return Lacking(one.ip, _text(one), feature)
+            return Lacking(one.ip, _text(one), SAID.get(feature, feature))
         if one.flow_control == _flow().CALL:
             return self.of_function(one.near_branch_target, depth + 1)
         return None
@@ -112,7 +114,7 @@ class Search:
             for one in _decoded(self.elf, at):
                 self.left -= 1
                 if (feature := self.lacks(one)) is not None:
-                    yield Lacking(one.ip, _text(one), feature)
+                    yield Lacking(one.ip, _text(one), SAID.get(feature, feature))
                 last = one.ip + one.len
                 if last >= start + size or last - at > AT_ONCE:
                     break

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sigwhy.machine.cpus import features, of_cpuinfo
-from sigwhy.machine.cxx_names import other_strings, qualified
+from sigwhy.machine.cxx_names import other_strings, qualified, spellings
 from sigwhy.machine.elf import ARM64, GLOBAL, X86_64, NotElfError, opened
 from sigwhy.machine.loader import Library, Loader, at
 from sigwhy.machine.regular_file import beginning
@@ -306,13 +306,13 @@ def _abseil(elf: Elf) -> bytes | None:
 
 def _same_function(names: Sequence[bytes], elf: Elf) -> Iterator[tuple[bytes, bytes]]:
     """For each name another one that differs only behind the name of the function."""
-    starts = {name: b"\0" + qualified(name) for name in names}
+    starts = {(name, b"\0" + one) for name in names for one in spellings(name)}
     for piece in elf.strings() if starts else ():
-        for name, start in list(starts.items()):
+        for name, start in tuple(starts):
             begin = piece.find(start)
             if begin >= 0:
                 yield name, piece[begin + 1 : piece.find(b"\0", begin + 1)]
-                del starts[name]
+                starts.discard((name, start))
         if not starts:
             return
 
