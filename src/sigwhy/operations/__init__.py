@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sigwhy.operations.writable import writable
+
 if TYPE_CHECKING:
     from sigwhy.model.operation import Operation
     from sigwhy.operations.scene import Scene
@@ -46,4 +48,4 @@ def operations(scene: Scene) -> Found:
         except Exception as error:  # noqa: BLE001 -- one framework must not silence the others
             notes.append(f"the search for operations of {name} broke ({error!r}); please report it")
     found.sort(key=lambda operation: (operation.state == "beside", operation.is_hint))
-    return Found(tuple(found[:MOST]), (*scene.notes, *notes))
+    return Found(tuple(map(writable, found[:MOST])), (*scene.notes, *notes))
