@@ -13,6 +13,7 @@ import pytest
 
 from sigwhy.checks import checks, looked
 from sigwhy.model.target import Target
+from sigwhy.subjects.cpp_source import CppSource
 from sigwhy.subjects.python_source import PythonSource
 from sigwhy.subjects.tflite_model import TfliteModel
 from sigwhy.tflite.written import written
@@ -21,7 +22,8 @@ from tests.tflite.zoo import ZOO, bytes_of
 FOLDER = Path(__file__).parent / "checks"
 MODELS = sorted(FOLDER.glob("tflite_*/*.py"))
 PYTHON = sorted(FOLDER.glob("py_*/*.py"))
-MARK = re.compile(r"# problem: (error|warning|note)$", re.MULTILINE)
+CPP = sorted(FOLDER.glob("cc_*/*.cc"))
+MARK = re.compile(r"(?:#|//) problem: (error|warning|note)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=lambda p: f"{p.parent.name}/{p.stem}")
@@ -38,6 +40,23 @@ def test_no_other_check_is_disturbed(path):
     assert not found.notes
     if path.stem.startswith("good_"):
         assert not [p for p in found.problems if p.severity == "error"]
+
+
+@pytest.mark.parametrize("path", CPP, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_check_finds_what_is_marked_in_cpp(path):
+    source = CppSource.of(path.read_bytes(), path.name)
+    lines = source.text.split("\n")
+    marked = [(n, m[1]) for n, line in enumerate(lines, 1) if (m := MARK.search(line))]
+    found = [(p.line, p.severity) for p in checks()[path.parent.name].look(source)]
+    assert found == marked
+
+
+@pytest.mark.parametrize("path", CPP, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_good_cpp_example_is_good_for_every_check(path):
+    found = looked(CppSource.of(path.read_bytes(), path.name), "cc")
+    assert not found.notes
+    if path.stem.startswith("good_"):
+        assert not found.problems
 
 
 def model(path):

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from sigwhy.model.around import Around
     from sigwhy.model.problem import Problem
 
-MANY = {"py", "so"}  # kinds of which there are so many that a second process is worth its start
+MANY = {
+    "py",
+    "cc",
+    "so",
+}  # kinds of which there are so many that a second process is worth its start
 Where: TypeAlias = "str | os.PathLike[str]"
 
 
@@ -61,8 +65,8 @@ def check(  # noqa: PLR0913 -- each is a wish of its own, and all have names
 ) -> list[Problem]:
     """Find what would kill a program, before it runs.
 
-    ``paths`` is a file or folder, or several: Python sources, models and shared objects. ``select``
-    and ``ignore`` name checks, or their kinds such as ``"py"``; ``target`` names runtimes, such as
+    ``paths`` is a file or folder, or several: Python and C++ sources, models and shared objects.
+    ``select`` and ``ignore`` name checks, or their kinds such as ``"py"``; ``target`` names runtimes, such as
     ``"litert==2.3.0"``. ``env`` is the Python environment that libraries must fit; without paths all of
     its own are checked, and with ``host`` this machine. ``target_os`` such as ``"debian11"`` and
     ``target_cpu`` such as ``"haswell"`` say where it will run. Raises ``UsageError`` where a path
@@ -113,7 +117,7 @@ def inspect(
     if len(unread) == len(done):
         raise UsageError(unread[0])
     problems = [problem for result in done for problem in result.problems]
-    notes = [*unread, *(note for result in done for note in result.notes)]
+    notes = dict.fromkeys([*unread, *(note for result in done for note in result.notes)])
     return Inspection(tuple(sorted(problems, key=_order)), len(done) - len(unread), tuple(notes))
 
 

@@ -74,9 +74,9 @@ def test_a_check_has_bad_and_good_examples(name, module):
 
 @every_check
 def test_a_check_of_sources_says_for_which_words_it_looks(name, module):
-    if module.CHECK.kind == "py":
+    if module.CHECK.kind in {"py", "cc"}:
         assert module.CHECK.words
-        for example in (ROOT / "tests" / "checks" / name).glob("bad_*.py"):
+        for example in (ROOT / "tests" / "checks" / name).glob("bad_*"):
             assert any(word in example.read_text(encoding="utf-8") for word in module.CHECK.words)
 
 

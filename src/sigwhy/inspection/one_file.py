@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # A file that shrinks while it is mapped kills the reader (SIGBUS), so only those are mapped that are
 # too big to be read.
 MAPPED_FROM = 64 << 20
-CACHED = {"py"}  # looking at the others is faster than hashing them
+SOURCES = {"py", "cc"}
+CACHED = SOURCES  # looking at the others is faster than hashing them
 # Of these the subject reads what it needs itself: a library may have 700 MB, a machine is no file.
 PLACES = {"so", "env", "host"}
 
@@ -56,7 +57,9 @@ def _content(path: Path) -> bytes | mmap.mmap:
 
 def _looked_at(plan: Plan, data: bytes | mmap.mmap) -> Result:
     try:
-        found, text = _source(plan, bytes(data)) if plan.kind == "py" else (_other(plan, data), "")
+        found, text = (
+            _source(plan, bytes(data)) if plan.kind in SOURCES else (_other(plan, data), "")
+        )
     except UsageError as error:
         return Result(path=plan.path, unread=str(error))
     problems = _here(kept(found.problems, text), plan.path)
@@ -64,12 +67,16 @@ def _looked_at(plan: Plan, data: bytes | mmap.mmap) -> Result:
 
 
 def _source(plan: Plan, data: bytes) -> tuple[Looked, str]:
-    """A Python source; it is parsed only where a word stands in it that some check waits for."""
-    from sigwhy.subjects.python_source import PythonSource
-
+    """A source; it is parsed only where a word stands in it that some check waits for."""
     rough = data.decode("utf-8", "replace")
     if not (wanted := possible(plan.kind, rough, plan.wanted)):
         return Looked(), rough
+    if plan.kind == "cc":
+        from sigwhy.subjects.cpp_source import CppSource
+
+        return looked(CppSource.of(data, plan.path), plan.kind, wanted=wanted), rough
+    from sigwhy.subjects.python_source import PythonSource
+
     source = PythonSource.of(data, plan.path, targets=plan.targets)
     return looked(source, plan.kind, wanted=wanted), source.text
 

@@ -6,7 +6,10 @@ import re
 from pathlib import PurePath
 
 HEAD = 64
-SUFFIXES = {".py": "py", ".tflite": "tflite", ".lite": "tflite"}
+SUFFIXES = {
+    ".py": "py", ".tflite": "tflite", ".lite": "tflite",
+    ".cc": "cc", ".cpp": "cc", ".cxx": "cc", ".h": "cc", ".hpp": "cc",
+}  # fmt: skip
 # Bytes at a place near the beginning, and what they show.
 MAGIC = ((4, b"TFL3", "tflite"), (0, b"\x7fELF", "so"))
 # libgomp.so.1, _umath.cpython-311-x86_64-linux-gnu.so
