@@ -113,3 +113,13 @@ def test_spoilt_files_break_no_check(library, tmp_path):
         slowest = max(slowest, time.process_time() - began)
         assert not found.notes, (n, found.notes)
     assert slowest < PATIENCE_SECONDS
+
+
+def test_code_at_the_end_of_all_addresses_is_no_code(library, tmp_path):
+    data = bytearray(library.read_bytes())
+    for n in range(data[56]):  # the address of each segment
+        at = 64 + 56 * n + 16
+        data[at : at + 8] = ((1 << 64) - 8).to_bytes(8, "little")
+    file = tmp_path / "high.so"
+    file.write_bytes(data)
+    assert not looked(SharedObject.of(file), "so").notes

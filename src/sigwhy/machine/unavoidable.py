@@ -22,6 +22,7 @@ MOST_INSTRUCTIONS = 200_000
 MOST_OF_ONE = 20_000
 DEEPEST = 12
 AT_ONCE = 4096
+HIGHEST = (1 << 64) - AT_ONCE  # of an address that the decoder takes
 # These do not stop a CPU that lacks them (see machine/cpus.py), or ask the CPU themselves.
 HARMLESS = frozenset({"TZCNT", "LZCNT"})
 QUESTIONS = frozenset({"CPUID", "XGETBV"})
@@ -124,7 +125,7 @@ class Search:
 def _decoded(elf: Elf, address: int) -> Iterator[Any]:
     """Instructions from here on, as long as there is code."""
     iced = _iced()
-    while elf.is_code(address):
+    while address < HIGHEST and elf.is_code(address):
         code = elf.at(address, AT_ONCE)
         last = len(code) < AT_ONCE
         decoder = iced.Decoder(64, code, ip=address)
