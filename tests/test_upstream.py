@@ -5,6 +5,7 @@ import pytest
 from sigwhy import UsageError, explain
 from sigwhy.known_bugs import order, read, rows
 from sigwhy.model.fact import KnownBug
+from sigwhy.upstream import _stood
 from tests.guilt.tried import number, operation, report, tensor
 
 ROW = """
@@ -158,3 +159,16 @@ def test_a_text_that_names_the_operation_alone_shows_no_bug(table):
 
 def test_the_rows_that_come_with_sigwhy_can_be_read():
     assert rows()
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("-1", "x is -1"),
+        ("rank 1", "x has rank 1"),
+        ("elements 0", "x has no elements"),
+        ("int32", "x is int32"),
+    ],
+)
+def test_what_stood_there_is_said_in_english(value, words):
+    assert _stood("x", value) == words

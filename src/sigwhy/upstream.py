@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sigwhy.guilt import span_of
 from sigwhy.known_bugs import Row, rows
-from sigwhy.model.condition import all_hold, shown
+from sigwhy.model.condition import COUNTED, all_hold, shown
 from sigwhy.model.fact import Check, Death, KnownBug, Op
 from sigwhy.model.operation import Operation
 from sigwhy.model.trial import Trial
@@ -25,6 +25,7 @@ MKL = re.compile(r"^_Mkl(?:Native)?")
 PACKAGES = ("tensorflow", "tensorflow-cpu", "tensorflow_cpu", "tensorflow-intel", "tf-nightly")
 
 ENDS = {"error": "raises an exception instead", "ok": "computes it", "hang": "does not die of it"}
+PLURAL = frozenset({"elements"})
 
 
 def known(case: Case, tries: Sequence[Trial]) -> tuple[KnownBug, ...]:
@@ -98,8 +99,18 @@ def _sentence(row: Row, argument: str | None, value: str | None) -> str:
     first, last = row.dies_in[0], row.dies_in[-1]
     span = first if first == last else f"{first} to {last}"
     where = f", {row.link}" if row.link else ""
-    stood = f"{argument} is {value}: " if argument and value and len(value) < 40 else ""
+    stood = f"{_stood(argument, value)}: " if argument and value and len(value) < 40 else ""
     return f"{stood}{row.says} (known bug, seen in {span}{where})"
+
+
+def _stood(argument: str, value: str) -> str:
+    """``axis is -1``, ``grad has rank 1``, ``values has no elements``."""
+    what, _, count = value.partition(" ")
+    if what not in COUNTED:
+        return f"{argument} is {value}"
+    if what in PLURAL:
+        return f"{argument} has {'no' if count == '0' else count} {what}"
+    return f"{argument} has {value}"
 
 
 def _fix(row: Row) -> str | None:

@@ -41,6 +41,7 @@ NUMBERS: dict[str, Callable[[float, float], bool]] = {
 }
 HOW: dict[str, Callable[[object, object], bool]] = {"==": operator.eq, "!=": operator.ne}
 WORDS = frozenset({"dtype", "kind", "memory"})
+COUNTED = frozenset({"rank", "length", "elements", "size", "product"})
 MOST_VALUES = 1 << 16
 
 
@@ -116,8 +117,7 @@ def shown(condition: Condition, arguments: Mapping[str, Argument]) -> str | None
     if not found or wanted is None:
         return None
     fits = next((v for v in found if _compared(v, condition.relation, wanted)), found[0])
-    counted = {"rank", "length", "elements", "size", "product"}
-    return f"{condition.what} {fits}" if condition.what in counted else str(fits)
+    return f"{condition.what} {fits}" if condition.what in COUNTED else str(fits)
 
 
 def _wanted(condition: Condition, arguments: Mapping[str, Argument]) -> object:
