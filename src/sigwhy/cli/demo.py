@@ -138,17 +138,25 @@ def watched(program: Path, python: str) -> Path | None:
     """Let `sigwhy run` watch it die; the Incident, or None where this machine forbids to watch."""
     print(f"$ sigwhy run -- python {program}", flush=True)
     sigwhy = [sys.executable, "-m", "sigwhy", "run", "--incidents", str(program.parent)]
-    print(die([*sigwhy, "--", python, str(program)], program), flush=True)
+    done = died([*sigwhy, "--", python, str(program)], program)
+    status = 128 - done.returncode if done.returncode < 0 else done.returncode  # as a shell has it
+    print(f"{done.stdout.decode(errors='replace')}$ echo $?\n{status}", flush=True)
     return next(iter(program.parent.glob("*.sigwhy")), None)
 
 
 def die(command: list[str], program: Path) -> str:
     """Run the program to its end and return what it, and the end itself, said."""
+    done = died(command, program)
+    end = subprocess.CalledProcessError(done.returncode, ["python", program.name])
+    return f"{done.stdout.decode(errors='replace')}subprocess.CalledProcessError: {end}"
+
+
+def died(command: list[str], program: Path) -> subprocess.CompletedProcess[bytes]:
+    """How the program ended, which must not be well."""
     done = ended(command, program.parent)
     if done.returncode == 0:
         raise UsageError("the child did not die on this system; try sigwhy explain with a log")
-    end = subprocess.CalledProcessError(done.returncode, ["python", program.name])
-    return f"{done.stdout.decode(errors='replace')}subprocess.CalledProcessError: {end}"
+    return done
 
 
 def ended(command: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
