@@ -17,7 +17,7 @@ test: $(VENV)/tools $(VENV)/tensorflow/ready $(VENV)/arrays/ready  ## every gate
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-cache > $(VENV)/imports.txt || { cat $(VENV)/imports.txt; exit 1; }
-	@$(BIN)/pytest -q -n auto
+	@$(BIN)/pytest -q -n auto --dist worksteal
 
 format: $(VENV)/tools    ## put the code into the house's form
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
