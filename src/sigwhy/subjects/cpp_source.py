@@ -85,6 +85,11 @@ class Function:
     calls: tuple[Call, ...]
 
     @property
+    def head(self) -> Node:
+        """What stands before the body: name and parameters."""
+        return next((n for n in self.node.children if n.role == "declarator"), self.node)
+
+    @property
     def context(self) -> str | None:
         """The name of the ``OpKernelContext*``, where there is one."""
         found = (name for name, kind in self.parameters.items() if CONTEXT in kind)
@@ -138,6 +143,23 @@ class CppSource:
             for node in self.nodes
             if node.kind == "function_definition" and (body := node.part("body"))
         ]
+
+    def values(self, function: Function) -> dict[str, list[Node]]:
+        """What each variable of a function is made of, where it is declared and where it is assigned."""
+        found: dict[str, list[Node]] = {}
+        for node in self.inside(function.body, "init_declarator", "assignment_expression"):
+            value = node.part("value") or node.part("right")
+            if value:
+                left = node.part("left")
+                name = self.said(left) if left else self.variable(node)
+                found.setdefault(name, []).append(value)
+        return found
+
+    def names(self, function: Function, name: str) -> list[Node]:
+        """Each place where a function names a variable."""
+        word = name.encode()
+        found = self.inside(function.body, "identifier")
+        return [node for node in found if self.data[node.start : node.end] == word]
 
     @cached_property
     def ops(self) -> Mapping[str, Op]:
