@@ -212,6 +212,11 @@ MARKERS = tuple(
         | {"Too many open files", "Error 24"}
     )
 )
+# WARNING: [compiler_plugin.cc:312] Failed to load plugin at: /srv/env/vendors/libPlugin.so with error: ...
+# and the loader's own words stand on the next line.
+TRIED = re.compile(
+    r"(?:WARNING|INFO)\b.{0,80}\b(?:Failed to load|Attempting to load|Loading) plugin\b"
+)
 
 
 def read(evidence: Evidence) -> Iterator[Fact]:
@@ -226,7 +231,7 @@ def read(evidence: Evidence) -> Iterator[Fact]:
             span = Span(evidence=evidence.name, first=n, last=n, words=found[0])
             yield Limit(span=span, resource="descriptors", who=found["who"])
         yield from _notices(evidence, n)
-        if refused := _refused(evidence, n):
+        if not _is_tried_only(evidence, n) and (refused := _refused(evidence, n)):
             yield refused
 
 
@@ -239,6 +244,11 @@ def _notices(evidence: Evidence, n: int) -> Iterator[Fact]:
             yield Notice(
                 span=span, topic=topic, text=found[0], subject=subject, mechanism=mechanism
             )
+
+
+def _is_tried_only(evidence: Evidence, n: int) -> bool:
+    """Whether a plug-in was tried that may be missing: the record that says so is no error."""
+    return any(TRIED.match(line) for line in evidence.lines[max(n - 1, 0) : n + 1])
 
 
 def _refused(evidence: Evidence, n: int) -> Fact | None:
