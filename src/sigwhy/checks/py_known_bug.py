@@ -11,53 +11,55 @@ Fix: give the operation what it expects, or check it before the call; the report
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
-from sigwhy.known_bugs import DIES, order, rows
+from sigwhy.known_bugs import DIES, order
 from sigwhy.model.check import Check
 from sigwhy.model.condition import all_hold, shown
+from sigwhy.public_api import reached
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from sigwhy.known_bugs import Row
     from sigwhy.model.operation import Argument
     from sigwhy.model.problem import Problem, Severity
+    from sigwhy.public_api import Reached
     from sigwhy.subjects.python_source import PythonSource
 
 CHECK = Check(
     id="py-known-bug",
     title="these arguments are known to kill TensorFlow",
     fix="check the argument before the call",
-    words=("raw_ops",),
+    words=("tensorflow",),
 )
-RAW = ".raw_ops."
 
 
 def look(source: PythonSource) -> Iterator[Problem]:
     """Yield each call that fulfils the condition of a known bug."""
-    if "raw_ops" not in source.text:
-        return
     for call in source.calls:
         name = source.name(call.func)
-        if not name.startswith("tensorflow.") or RAW not in name:
+        if not name.startswith("tensorflow."):
             continue
-        op = name.rsplit(".", 1)[-1]
-        arguments = _arguments(source, call)
-        for row in rows():
-            if op in row.ops and all_hold(row.when, arguments):
-                yield _problem(source, call, row, arguments)
+        for one in reached(name):
+            arguments = _arguments(source, call, one)
+            if all_hold(one.row.when, arguments):
+                yield _problem(source, call, one.row, arguments)
                 break
 
 
-def _arguments(source: PythonSource, call: ast.Call) -> dict[str, Argument]:
-    found = {}
-    for keyword in call.keywords:
-        known = source.values.argument(keyword.value, keyword.arg or "") if keyword.arg else None
-        if known and keyword.arg:
-            found[keyword.arg] = known
-    return found
+def _arguments(source: PythonSource, call: ast.Call, to: Reached) -> dict[str, Argument]:
+    """What the operation gets: the arguments of the call under the names that the operation has."""
+    starred = any(isinstance(value, ast.Starred) for value in call.args)
+    given = {} if starred else dict(zip(to.parameters, call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    names = {name: name for name in given} if to.arguments is None else to.arguments
+    return {
+        argument: known
+        for argument, name in names.items()
+        if name in given and (known := source.values.argument(given[name], argument))
+    }
 
 
 def _problem(

@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sigwhy.model.operation import Argument
+from sigwhy.subjects.python_shapes import CHANGES, OF_NUMPY, counted, tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,9 +38,14 @@ MAKES_OF_VALUE = {"constant": 1, "convert_to_tensor": 1, "array": 1, "asarray": 
 MAKES_OF_SHAPE: dict[str, tuple[int, int | float | None]] = {
     "zeros": (1, 0), "ones": (1, 1), "empty": (1, None), "random.normal": (3, None), "random.uniform": (3, None),
     "random.truncated_normal": (3, None), "random_normal": (3, None), "random_uniform": (3, None),
+    "random.stateless_normal": (4, None), "random.stateless_uniform": (4, None),
 }  # fmt: skip
 PACKAGES = ("tensorflow.", "numpy.")
-SAME = {"identity", "stop_gradient"}
+SAME = {"identity", "stop_gradient", "ascontiguousarray"}
+LIKE: dict[str, float] = {"zeros_like": 0, "ones_like": 1}
+COUNTS = {"range", "arange"}
+# Where the shape is the arguments.
+SPREAD = {"random.rand", "random.randn"}
 UNKNOWN = object()
 
 
@@ -96,23 +102,75 @@ class Values:
         package = next((p for p in PACKAGES if full.startswith(p)), "")
         what = full.removeprefix(package).removeprefix("compat.v1.").removeprefix("compat.v2.")
         if not package:
-            return None
-        found: Argument | None = None
+            return self._method(call, name, depth)
         if what in MAKES_OF_VALUE:
-            found = self._of_value(call, name, what, depth)
-        elif what in MAKES_OF_SHAPE:
-            found = self._of_shape(call, name, what)
-        elif what in SAME and call.args:
-            found = self.argument(call.args[0], name, depth)
-        elif what == "fill" and package == "tensorflow.":
-            value = self.constant(given(call, 1, "value"))
-            known = value if _is_number(value) else None
-            found = _filled(name, self.constant(given(call, 0, "dims")), "", known)
-        elif what == "cast" and call.args:
-            found = self.argument(call.args[0], name, depth)
-            dtype = self.dtype(given(call, 1, "dtype"))
-            found = _typed(found, dtype) if found and dtype else None
-        return found
+            return self._of_value(call, name, what, depth)
+        if what in COUNTS:
+            return self._counted(call, name, package)
+        found = self._of_sizes(call, name, what, package)
+        return self._changed(call, name, what, depth) if found is None and call.args else found
+
+    def _of_sizes(self, call: ast.Call, name: str, what: str, package: str) -> Argument | None:
+        """What is made of a shape."""
+        if what in MAKES_OF_SHAPE:
+            return self._of_shape(call, name, what)
+        if what in SPREAD and package == "numpy." and not call.keywords:
+            return _filled(name, [self.constant(one) for one in call.args], "float64", None)
+        if (what, package) in (("fill", "tensorflow."), ("full", "numpy.")):
+            return self._full(call, name, package)
+        return None
+
+    def _full(self, call: ast.Call, name: str, package: str) -> Argument | None:
+        numpy = package == "numpy."
+        value = self.constant(given(call, 1, "fill_value" if numpy else "value"))
+        shape = self.constant(given(call, 0, "shape" if numpy else "dims"))
+        dtype = self.dtype(given(call, 2, "dtype")) if numpy else ""
+        return _filled(name, shape, dtype, value if _is_number(value) else None)
+
+    def _counted(self, call: ast.Call, name: str, package: str) -> Argument | None:
+        """What ``tf.range`` and ``np.arange`` count."""
+        dtype = given(call, 3, "dtype")
+        numbers = [self.constant(one) for one in call.args[:3]]
+        whole = all(keyword.arg == "dtype" for keyword in call.keywords)
+        found = counted(name, numbers) if whole else None
+        if not found:
+            return None
+        if dtype is not None:
+            return _typed(found, self.dtype(dtype))
+        return _typed(found, OF_NUMPY[found.dtype]) if package == "numpy." else found
+
+    def _changed(self, call: ast.Call, name: str, what: str, depth: int) -> Argument | None:
+        """What is made of another tensor."""
+        word, change = CHANGES.get(what, ("", None))
+        if not (what in SAME or what in LIKE or what == "cast" or change):
+            return None
+        found = self.argument(call.args[0], name, depth)
+        if found is None or what in SAME:
+            return found
+        if change:
+            return change(found, self.constant(given(call, 1, word)))
+        dtype = given(call, 1, "dtype")
+        if what == "cast":
+            return _typed(found, self.dtype(dtype)) if self.dtype(dtype) else None
+        kind = self.dtype(dtype) if dtype is not None else found.dtype
+        return _filled(name, found.shape, kind, LIKE[what])
+
+    def _method(self, call: ast.Call, name: str, depth: int) -> Argument | None:
+        """``x.astype(t)`` and ``x.reshape(s)`` of what is known itself."""
+        match call:
+            case ast.Call(func=ast.Attribute(value=of, attr="astype"), args=[kind]):
+                found, dtype = self.argument(of, name, depth), self.dtype(kind)
+                return _typed(found, dtype) if found and dtype else None
+            case ast.Call(func=ast.Attribute(value=of, attr="reshape"), args=[*sizes], keywords=[]):
+                found = self.argument(of, name, depth)
+                shape = [self.constant(size) for size in sizes]
+                whole = shape[0] if len(shape) == 1 and isinstance(shape[0], list) else shape
+                return CHANGES["reshape"][1](found, whole) if found else None
+            case ast.Call(func=ast.Attribute(value=of, attr="numpy"), args=[], keywords=[]):
+                found = self.argument(of, name, depth)
+                return tensor(found, found.shape) if found and found.shape is not None else None
+            case _:
+                return None
 
     def _of_value(self, call: ast.Call, name: str, what: str, depth: int) -> Argument | None:
         keyword = "initial_value" if what == "Variable" else "value"
@@ -123,6 +181,9 @@ class Values:
         if found and shape is not None:
             first: Any = next(iter(found.values), None)
             return _filled(name, self.constant(shape), dtype or found.dtype, first)
+        numbers = found is not None and found.kind != "tensor"  # NumPy keeps the type of an array
+        if found and numbers and not dtype and self.source.name(call.func).startswith("numpy."):
+            dtype = OF_NUMPY.get(found.dtype, "") if given(call, 1, "dtype") is None else ""
         return _typed(found, dtype) if found and dtype else found
 
     def _of_shape(self, call: ast.Call, name: str, what: str) -> Argument | None:
