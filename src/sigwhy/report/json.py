@@ -16,7 +16,7 @@ from sigwhy.autopsy.wheels import by_library
 from sigwhy.model import cause as model  # noqa: TC001 -- msgspec reads annotations at run time
 from sigwhy.model.fact import Death, Exit, Fault, Guilty, Op, Stack
 from sigwhy.model.signature import signature
-from sigwhy.report.json_operation import Operation, of_memory, of_text
+from sigwhy.report.json_operation import NUMBERS, Operation, as_text, of_memory, of_text
 from sigwhy.report.story import tell
 from sigwhy.report.threads import evidence_name, is_guilty
 
@@ -34,8 +34,6 @@ MOST_CLUES = 40
 MOST_STACKS = 64
 MOST_FRAMES = 256
 MOST_SAMPLES = 2000
-NUMBERS = range(-(2**63), 2**64)  # what other readers of JSON hold in a whole number
-SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Culprit(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,7 +193,7 @@ def document(report: Report) -> Document:
         memory=_memory(report),
         environment=_environment(report),
         signature=signature(report),
-        incident=_text(_kept_in(report)),
+        incident=as_text(_kept_in(report)),
         missing=[missing.command for missing in report.missing],
         notes=list(story.notes),
     )
@@ -215,7 +213,7 @@ def _verdict(report: Report, summary: str) -> Verdict | None:
         cause=found.cause.id,
         probability=round(found.probability, 4),
         summary=summary,
-        fix=_text(found.fix),
+        fix=as_text(found.fix),
         culprit=_culprit(report.culprit),
     )
 
@@ -228,7 +226,7 @@ def _finding(report: Report, found: model.Finding) -> Finding:
         cause=found.cause.id,
         probability=round(found.probability, 4),
         summary=found.cause.title,
-        fix=_text(found.fix),
+        fix=as_text(found.fix),
         culprit=_culprit(culprit),
         clues=[_clue(report.case, clue) for clue in found.clues[:MOST_CLUES]],
     )
@@ -237,10 +235,10 @@ def _finding(report: Report, found: model.Finding) -> Finding:
 def _clue(case: Case, clue: model.Clue) -> Clue:
     quote = case.quote(clue.fact.span)
     return Clue(
-        says=_text(clue.says),
+        says=as_text(clue.says),
         weight=int(clue.weight),
-        quote=_text(quote.text),
-        evidence=_text(quote.evidence),
+        quote=as_text(quote.text),
+        evidence=as_text(quote.evidence),
         line=quote.first,
     )
 
@@ -250,14 +248,14 @@ def _culprit(culprit: model.Culprit | None) -> Culprit | None:
         return None
     return Culprit(
         kind=culprit.kind,
-        name=_text(culprit.name),
-        argument=_text(culprit.argument),
-        value=_text(culprit.value),
-        node=_text(culprit.node),
-        library=_text(culprit.library),
-        file=_text(culprit.file),
+        name=as_text(culprit.name),
+        argument=as_text(culprit.argument),
+        value=as_text(culprit.value),
+        node=as_text(culprit.node),
+        library=as_text(culprit.library),
+        file=as_text(culprit.file),
         line=_whole(culprit.line),
-        function=_text(culprit.function),
+        function=as_text(culprit.function),
     )
 
 
@@ -269,14 +267,14 @@ def _ending(report: Report) -> Ending | None:
         return told
     signal = first.signal
     seen = Ending(
-        signal=_text(signal.name) if signal else None,
-        code=_text(signal.code) if signal else None,
+        signal=as_text(signal.name) if signal else None,
+        code=as_text(signal.code) if signal else None,
         address=_whole(signal.address) if signal else None,
         exit_status=_as_shells_say(first.exit_status),
         pid=_whole(first.pid),
         tid=_whole(first.tid),
-        command=[_text(word) or "" for word in first.command] or None,
-        at=_text(first.at) or None,
+        command=[as_text(word) or "" for word in first.command] or None,
+        at=as_text(first.at) or None,
     )
     return seen if told is None else _filled_up(seen, told)
 
@@ -301,8 +299,8 @@ def _ending_told(case: Case) -> Ending | None:
     told = (death.command if death else None, left.command if left else None)
     command = next((line for line in told if line), None)
     return Ending(
-        signal=_text(death.signal) if death else None,
-        code=_text(death.code) if death else None,
+        signal=as_text(death.signal) if death else None,
+        code=as_text(death.code) if death else None,
         address=_whole(fault.address) if fault else None,
         exit_status=_whole(left.status) if left else None,
         pid=_whole(death.pid) if death else None,
@@ -317,7 +315,7 @@ def _command(line: str) -> list[str]:
         words = shlex.split(line)
     except ValueError:
         words = line.split()
-    return [_text(word) or "" for word in words]
+    return [as_text(word) or "" for word in words]
 
 
 def _stacks(report: Report) -> list[Thread]:
@@ -342,27 +340,27 @@ def _seen(incident: Incident, thread: Standing, report: Report) -> Thread:
         marked = marked or guilty
         frames.append(_call(call, modules(call.module), guilty=guilty))
     return Thread(
-        tid=_whole(thread.tid), name=_text(thread.name), crashed=thread.crashed, frames=frames
+        tid=_whole(thread.tid), name=as_text(thread.name), crashed=thread.crashed, frames=frames
     )
 
 
 def _call(call: Call, module: Module | None, *, guilty: bool) -> Frame:
     return msgspec.structs.replace(
         _frame(call.frame),
-        distribution=_text(module.distribution) if module else None,
-        version=_text(module.version) if module else None,
+        distribution=as_text(module.distribution) if module else None,
+        version=as_text(module.version) if module else None,
         culprit=guilty,
-        locals={_text(k) or "": _text(v) or "" for k, v in call.locals.items()} or None,
+        locals={as_text(k) or "": as_text(v) or "" for k, v in call.locals.items()} or None,
     )
 
 
 def _frame(frame: fact.Frame) -> Frame:
     return Frame(
         language=frame.language,
-        function=_text(frame.function),
-        file=_text(frame.file),
+        function=as_text(frame.function),
+        file=as_text(frame.file),
         line=_whole(frame.line),
-        library=_text(frame.library),
+        library=as_text(frame.library),
         offset=_whole(frame.offset),
     )
 
@@ -371,7 +369,7 @@ def _thread(stack: Stack) -> Thread:
     name = stack.thread or ""
     return Thread(
         tid=_whole(int(name)) if re.fullmatch(r"[0-9]{1,18}", name) else None,
-        name=_text(stack.thread),
+        name=as_text(stack.thread),
         crashed=stack.crashed,
         frames=[_frame(frame) for frame in stack.frames[:MOST_FRAMES]],
     )
@@ -405,13 +403,13 @@ def _environment(report: Report) -> Environment | None:
     if first is None:
         return None
     return Environment(
-        machine=_text(first.machine),
-        python=_text(first.python_version),
+        machine=as_text(first.machine),
+        python=as_text(first.python_version),
         packages=_texts(first.packages),
         variables=_texts(first.environment),
         limits=_texts(first.limits),
         seen_by=first.way,
-        not_seen=[_text(what) or "" for what in first.blind],
+        not_seen=[as_text(what) or "" for what in first.blind],
     )
 
 
@@ -422,7 +420,7 @@ def _kept_in(report: Report) -> str | None:
 
 
 def _texts(rows: dict[str, str]) -> dict[str, str]:
-    return {_text(name) or "": _text(value) or "" for name, value in rows.items()}
+    return {as_text(name) or "": as_text(value) or "" for name, value in rows.items()}
 
 
 def _operation(report: Report) -> Operation | None:
@@ -433,11 +431,6 @@ def _operation(report: Report) -> Operation | None:
         return of_memory(kept, frozenset(g.argument for g in case.all(Guilty) if g.op == kept.op))
     op = next((op for op in case.all(Op) if op.state != "beside"), None)
     return of_text(op) if op else None
-
-
-def _text(words: str | None) -> str | None:
-    """Words that can be written as UTF-8; half a character cannot."""
-    return words and SURROGATES.sub("\ufffd", words)
 
 
 def _whole(number: int | None) -> int | None:

@@ -65,50 +65,50 @@ def of_memory(kept: Kept, guilty: frozenset[str]) -> Operation:
     """The operation as memory showed it; ``guilty`` names the arguments to blame."""
     model = kept.model
     return Operation(
-        op=_text(kept.op),
-        node=_text(kept.node),
-        device=_text(kept.device),
-        kernel=_text(kept.kernel),
+        op=as_text(kept.op),
+        node=as_text(kept.node),
+        device=as_text(kept.device),
+        kernel=as_text(kept.kernel),
         inputs=[_input(argument, guilty) for argument in kept.inputs],
-        attributes={_text(a.name) or "": _value(a) for a in kept.attributes},
+        attributes={as_text(a.name) or "": _value(a) for a in kept.attributes},
         framework=kept.framework,
-        inner=_text(kept.inner),
+        inner=as_text(kept.inner),
         state=kept.state,
         grade="hint" if kept.is_hint else "fact",
-        found=_text(kept.found),
-        library=_text(kept.library),
-        phase=_text(kept.phase),
-        call=_text(kept.call),
-        delegate=_text(kept.delegate),
-        pipeline=_text(kept.pipeline),
-        model=_text(model.path) if model else None,
+        found=as_text(kept.found),
+        library=as_text(kept.library),
+        phase=as_text(kept.phase),
+        call=as_text(kept.call),
+        delegate=as_text(kept.delegate),
+        pipeline=as_text(kept.pipeline),
+        model=as_text(model.path) if model else None,
         index=model.index if model else None,
         subgraph=model.subgraph if model else None,
-        missing=[_text(lack) or "" for lack in kept.missing],
+        missing=[as_text(lack) or "" for lack in kept.missing],
     )
 
 
 def of_text(op: fact.Op) -> Operation:
     """The operation as a text named it."""
     return Operation(
-        op=_text(op.op),
-        node=_text(op.node),
-        device=_text(op.device),
-        kernel=_text(op.kernel),
-        framework=_text(op.framework),
+        op=as_text(op.op),
+        node=as_text(op.node),
+        device=as_text(op.device),
+        kernel=as_text(op.kernel),
+        framework=as_text(op.framework),
     )
 
 
 def _input(argument: Argument, guilty: frozenset[str]) -> Input:
     return Input(
-        name=_text(argument.name),
-        kind=_text(argument.kind),
-        dtype=_text(argument.dtype),
+        name=as_text(argument.name),
+        kind=as_text(argument.kind),
+        dtype=as_text(argument.dtype),
         shape=argument.shape,
         values=[_plain(value) for value in argument.values],
-        text=_text(argument.text),
+        text=as_text(argument.text),
         memory=argument.standing,
-        variable=_text(argument.variable),
+        variable=as_text(argument.variable),
         guilty=argument.name in guilty or None,
     )
 
@@ -122,7 +122,7 @@ def _value(argument: Argument) -> Any:
         return values[0] if len(values) == 1 else values
     if argument.kind == "shape":
         return argument.shape
-    return _text(argument.text or argument.dtype)
+    return as_text(argument.text or argument.dtype)
 
 
 def _plain(value: object) -> Any:
@@ -135,9 +135,9 @@ def _plain(value: object) -> Any:
         case float():
             return value if math.isfinite(value) else str(value)
         case _:
-            return _text(str(value))
+            return as_text(str(value))
 
 
-def _text(words: str | None) -> str | None:
+def as_text(words: str | None) -> str | None:
     """Words that can be written as UTF-8; half a character cannot."""
     return SURROGATES.sub("\ufffd", words) if words else None
